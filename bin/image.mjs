@@ -7,7 +7,7 @@ import { chmodSync, cpSync, mkdirSync, realpathSync, statSync, writeFileSync } f
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listFiles, readJson } from '../build/files.mjs';
-import { listInstalled } from '../build/packages.mjs';
+import { findPackage } from '../build/packages.mjs';
 
 /** A user id that the host does not use. 0 would be the host's root. */
 const user = 10001;
@@ -19,10 +19,9 @@ const user = 10001;
 export function layOutImage(root, folder) {
   const node = process.execPath;
   copyFile(node, join(folder, 'usr/local/bin/node'));
-  const packages = listInstalled(root, readJson(join(root, 'dist/packages.json')).loaded);
-  // In a workspace they are above the project, but in the image they are beside the build.
-  for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path.replace(/^(?:\.\.\/)+/, '')));
-  const addons = packages.flatMap((path) => listAddons(join(root, path)));
+  const packages = placePackages(root, readJson(join(root, 'dist/packages.json')).loaded);
+  for (const [place, from] of packages) copyPackage(from, join(folder, 'app', place));
+  const addons = [...packages.values()].flatMap(listAddons);
   for (const library of listLibraries([node, ...addons])) copyFile(library, join(folder, library));
   mkdirSync(join(folder, 'etc'), { recursive: true });
   const etc = {
@@ -34,6 +33,38 @@ export function layOutImage(root, folder) {
   for (const [name, text] of Object.entries(etc)) writeFileSync(join(folder, 'etc', name), text);
   // As a mount point. The server itself writes only to /data.
   mkdirSync(join(folder, 'tmp'), { recursive: true });
+}
+
+/**
+ * Finds packages and all their dependencies as Node resolves them, in the layout of any package manager, and places them
+ * beside the build. A second version of a package belongs to the one that needs it. Missing packages are optional:
+ * without any other package, the build would have failed.
+ *
+ * @param {string} root of the project
+ * @param {readonly string[]} names
+ * @returns {Map<string, string>} real folders by their place in the app's folder of the image
+ */
+export function placePackages(root, names) {
+  const packages = new Map();
+  const place = (name, from, owner) => {
+    const found = findPackage(name, from);
+    if (!found) return;
+    const folder = realpathSync(found);
+    const known = listOwners(owner).find((path) => packages.has(join(path, 'node_modules', name)));
+    if (known !== undefined && packages.get(join(known, 'node_modules', name)) === folder) return;
+    const path = join(known === undefined ? '' : owner, 'node_modules', name);
+    packages.set(path, folder);
+    const { dependencies, optionalDependencies, peerDependencies } = readJson(join(folder, 'package.json'));
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
+      place(next, folder, path);
+  };
+  for (const name of names) place(name, root, '');
+  return packages;
+}
+
+/** Lists a place and those around it, where Node looks for its dependencies, too: innermost first. */
+function listOwners(place) {
+  return place === '' ? [''] : [place, ...listOwners(place.replace(/\/?node_modules\/(?:@[^/]+\/)?[^/]+$/, ''))];
 }
 
 function listAddons(folder) {

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseSync } from 'oxc-parser';
 
-// `npm run reference` writes docs/reference.md from the public indexes: each name with its description.
+// `npm run reference` writes docs/reference.md from the public indexes: each name with the first sentence of its description.
 
 const indexes = {
   '#engine': ['src/shared/index.ts', 'For pages and components.'],
@@ -21,7 +21,7 @@ export function writeReference(root) {
     const rows = sorted.map(({ name, file }) => `| \`${name}\` | ${describe(readFile(root, file), name)} |`);
     return [`## ${index}`, about, ['| name | |', '| --- | --- |', ...rows].join('\n')].join('\n\n');
   });
-  const head = `# Reference\n\nThe public API of Spillway, generated from the sources by \`npm run reference\`. Your editor shows the types and parameters. Anything that is not listed here can change with every version.`;
+  const head = `# Reference\n\nThe public API of Spillway, generated from the sources by \`npm run reference\`. Your editor shows the rest of each description. Anything that is not listed here can change with every version.`;
   return `${[head, ...sections].join('\n\n')}\n`;
 }
 
@@ -31,7 +31,7 @@ function readFile(root, path) {
   return { path, source, program, comments };
 }
 
-/** Returns the comment directly before a declaration, without its tags. */
+/** Returns the first sentence of the comment directly before a declaration. */
 function describe({ path, source, program, comments }, name) {
   const { start } = program.body.find((statement) => {
     const { id, declarations } = statement.declaration ?? statement;
@@ -41,7 +41,12 @@ function describe({ path, source, program, comments }, name) {
   const [text] = (doc?.value ?? '').replace(/^\*|\n\s*\*/g, ' ').split(/\s@(?=[a-z])/);
   if (text.trim() === '')
     throw new Error(`${name} in ${path} is public but has no doc comment. Add one that says more than the name.`);
-  return text.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|');
+  const [sentence = text] =
+    text
+      .replace(/\s+/g, ' ')
+      .trim()
+      .match(/^.+?\.(?= |$)/) ?? [];
+  return sentence.replaceAll('|', '\\|');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

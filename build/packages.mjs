@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { readJson } from './files.mjs';
 
 /**
@@ -13,28 +13,6 @@ export function listLoaded(metafiles) {
   const imports = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => output.imports));
   const loaded = imports.filter(({ external, path }) => external && isPackage(path)).map(({ path }) => toPackage(path));
   return [...new Set(loaded)].sort();
-}
-
-/**
- * Returns the folders of packages and all their dependencies, as Node resolves them. Missing packages are optional:
- * without any other package, the build would have failed.
- *
- * @param {string} root
- * @param {readonly string[]} names
- * @returns {string[]} relative to the root
- */
-export function listInstalled(root, names) {
-  const found = new Set();
-  const visit = (name, from) => {
-    const path = findPackage(name, from);
-    if (!path || found.has(path)) return;
-    found.add(path);
-    const { dependencies, optionalDependencies, peerDependencies } = readJson(join(path, 'package.json'));
-    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
-      visit(next, path);
-  };
-  for (const name of names) visit(name, root);
-  return [...found].map((path) => relative(root, path)).sort();
 }
 
 /**

@@ -81,6 +81,14 @@ const ERROR_HINTS: readonly (readonly [start: RegExp, hint: string])[] = [
     /^ReferenceError: (?:window|document|location|navigator|localStorage|sessionStorage) is not defined/,
     'This code ran on the server. Move it to an effect or an event handler, which run only in browsers.',
   ],
+  [
+    /^ReferenceError: Cannot access '.+' before initialization/,
+    'If that name is imported, two modules import each other. Move what both need into a third module.',
+  ],
+  [
+    /^TypeError: .*\(reading 'VITE_/,
+    'There is no `import.meta.env`. Let a loader return the settings that a page needs: docs/recipes/public-settings.md.',
+  ],
 ];
 
 /** The kinds of failures. */

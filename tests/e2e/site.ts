@@ -1,4 +1,4 @@
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page, ViewportSize } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../support/browser.ts';
 import { watchFailures } from '../support/browser-failures.ts';
@@ -20,20 +20,32 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly isAlone?: boolean;
 }
 
+const VIEWPORT = { width: 1000, height: 700 };
+
+/** Events that tests listen to. */
+const WATCHED = ['console', 'pageerror', 'request', 'requestfailed', 'requestfinished', 'response', 'dialog'];
+
+interface Profile {
+  readonly context: Promise<BrowserContext>;
+  readonly viewport: ViewportSize;
+  /** Pages of earlier tests. */
+  readonly free: Page[];
+}
+
 /**
- * Opens pages, and closes them after each test.
+ * Opens pages, and closes them or keeps them for other tests after each test.
  *
  * @param toUrl returns the origin of the site, without a trailing slash
  */
 export function usePages(toUrl: () => string) {
-  const profiles = new Map<string, Promise<BrowserContext>>();
+  const profiles = new Map<string, Profile>();
   const closing: (() => Promise<unknown>)[] = [];
 
-  async function createProfile(options: BrowserContextOptions, cookie?: SessionCookie): Promise<BrowserContext> {
+  async function createContext(options: BrowserContextOptions, cookie?: SessionCookie): Promise<BrowserContext> {
     const browser = await shareBrowser();
     const context = await browser.newContext({
       baseURL: toUrl(),
-      viewport: { width: 1000, height: 700 },
+      viewport: VIEWPORT,
       userAgent: toVisitorsAgent(browser.version()),
       ...options,
     });
@@ -43,30 +55,47 @@ export function usePages(toUrl: () => string) {
   }
 
   /** A profile costs a process and has an empty cache, so pages with the same options share one in each file. */
-  function shareProfile(options: BrowserContextOptions, cookie?: SessionCookie): Promise<BrowserContext> {
+  function shareProfile(options: BrowserContextOptions, cookie?: SessionCookie): Profile {
     const key = JSON.stringify([options, cookie]);
-    const profile = profiles.get(key) ?? createProfile(options, cookie);
+    const profile = profiles.get(key) ?? {
+      context: createContext(options, cookie),
+      viewport: options.viewport ?? VIEWPORT,
+      free: [],
+    };
     profiles.set(key, profile);
     return profile;
+  }
+
+  /** Leaves the page's document, and removes what a test has changed in the page. */
+  async function free(page: Page, { viewport, free }: Profile): Promise<void> {
+    if (page.isClosed()) return;
+    for (const event of WATCHED) page.removeAllListeners(event);
+    await page.goto(`${toUrl()}/livez`);
+    await page.evaluate(() => sessionStorage.clear());
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+    free.push(page);
   }
 
   afterEach(async () => {
     await Promise.all(closing.splice(0).map((close) => close()));
   });
   afterAll(async () => {
-    for (const profile of profiles.values()) await (await profile).close();
+    for (const { context } of profiles.values()) await (await context).close();
   });
 
   return async function open(
     path: string,
     { before, waitUntil = 'load', cookie, isAlone = before !== undefined, ...options }: VisitOptions = {},
   ): Promise<Visit> {
-    const context = await (isAlone ? createProfile : shareProfile)(options, cookie);
-    const page = await context.newPage();
+    const profile = isAlone ? undefined : shareProfile(options, cookie);
+    const context = await (profile?.context ?? createContext(options, cookie));
+    // A new page costs twice the CPU time of a navigation.
+    const page = profile?.free.pop() ?? (await context.newPage());
     closing.push(async () => {
       // Handlers of delayed requests would fail on a closed page.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
-      await (isAlone ? context : page).close();
+      await (profile ? free(page, profile) : context.close());
     });
     const watched = await watch(page);
     const failures = watchFailures(page);

@@ -161,14 +161,14 @@ describe('its pages', () => {
 
   it('show a message for an expected error, and a digest for a failure', async () => {
     const { visitor } = await start();
-    app.write({ 'backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
+    app.write({ 'data/backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
     expect((await read(visitor, '/backup')).html).toContain('2 people, on 2026-01-02');
-    app.write({ 'backup.json': '{"takenAt' });
+    app.write({ 'data/backup.json': '{"takenAt' });
     const broken = await read(visitor, '/backup');
     expect(broken.status).toBe(500);
     expect(broken.html).toContain(`<code>${broken.headers.get('x-error-digest')}</code>`);
     expect(broken.html).not.toMatch(/JSON at|SyntaxError/);
-    app.write({ 'backup.json': undefined });
+    app.write({ 'data/backup.json': undefined });
     const none = await read(visitor, '/backup');
     expect([none.status, none.html]).toEqual([503, expect.stringContaining('There is no backup yet.')]);
   });
@@ -191,17 +191,11 @@ it('has an API that sends its errors as problem+json', async () => {
     errors: { name: expect.any(String) },
   });
   expect((await post('/api/groups', { name: 'Friends' })).status).toBe(201);
-  expect(await (await fetch(`${url}/groups`)).text()).toContain('<p>Friends</p>');
   expect(await read('/api/people?q=emmy')).toMatchObject([{ name: 'Emmy Noether' }]);
   expect((await read('/api/openapi.json')).paths).toHaveProperty(['/api/people/{id}']);
 });
 
-it('uses its settings, and reports an invalid one', async () => {
-  const { visitor, url } = await start({ READ_ONLY: 'on' });
-  const closed = await visitor.post('/people', GRACE);
-  expect([closed.status, await closed.text()]).toEqual([503, expect.stringContaining('The address book is read-only')]);
-  expect((await fetch(`${url}/api/people`, { method: 'POST' })).status).toBe(503);
-  expect((await visitor.get('/people')).status).toBe(200);
+it('reports an invalid setting', async () => {
   await expect(start({ WEATHER_SERVICE: 'weather' })).rejects.toThrow(
     'The setting WEATHER_SERVICE must begin with http:// or https://.',
   );

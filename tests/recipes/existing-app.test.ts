@@ -72,6 +72,9 @@ function findStock(id) {
 
 beforeAll(async () => {
   app = createOwnedApp(blocks);
+  const step = "(req, res, next) => (isBelow(req, '/admin') ? res.status(403).end() : next())";
+  app.replace('src/server/product/index.ts', '  existingApp', `  steps: () => [${step}],\n  existingApp`);
+  app.replace('src/server/product/index.ts', 'import { defineProduct }', 'import { defineProduct, isBelow }');
   app.write({
     'legacy/views/about.txt': 'About {host}',
     'legacy/template.js': template,

@@ -2,18 +2,7 @@ import { expect, it } from 'vitest';
 import { shareBrowser, watch } from '../support/browser.ts';
 import { useRecipe } from './recipe.ts';
 
-const app = useRecipe('html', (it) => {
-  it.write({
-    'src/shared/product/pages/home/home.tsx': `
-      import { Link } from '#engine';
-      export default function Home() { return <><h1>Home</h1><Link to="/article">Article</Link> <Link to="/plain">Plain</Link></>; }`,
-    'src/shared/product/pages/plain/plain.tsx': `
-      export default function Plain() { return <><h1>Plain</h1><p dangerouslySetInnerHTML={{ __html: '<i>text</i>' }} /></>; }`,
-  });
-  const plain = "{ id: 'plain', path: '/plain', page: () => import('./pages/plain/plain.tsx') },\n{ id: 'article'";
-  it.replace('src/shared/product/routes.tsx', "{ id: 'article'", plain);
-  it.replace('src/server/product/pages/index.ts', '  article,', '  article,\n  plain: null,');
-});
+const app = useRecipe('html');
 
 it('shows the text without its scripts, in the document and after a navigation', async () => {
   const { url } = await app.start();

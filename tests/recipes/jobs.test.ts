@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { createOwnedApp, createVisitor, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { createVisitor, type OwnedApp } from '../support/owned-app.ts';
 import { createPostgresDatabase } from '../support/postgres.ts';
-import { listBlocks } from '../support/recipe-blocks.ts';
 import { until } from '../support/until.ts';
+import { createRecipe } from './recipe.ts';
 
 let app: OwnedApp;
 
 beforeAll(async () => {
-  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/jobs.md')));
+  app = createRecipe('jobs');
   const services = 'src/server/product/services.ts';
   app.replace(
     services,

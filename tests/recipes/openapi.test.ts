@@ -20,13 +20,12 @@ it('serves what the document describes, and describes what it serves', async () 
   const paths = ['/api/books', '/api/books/{id}', '/api/books.ndjson', '/api/openapi.json'];
   expect(Object.keys(document.paths)).toEqual(paths);
 
-  const added = await send('POST', '/books', { title: 'Emma', year: 1815 });
+  const added = await send('POST', '/books', { title: 'Emma' });
   expect([added.status, added.headers.get('location')]).toEqual([201, '/api/books/1']);
   const one = await ask('/books/1');
-  expect(await one.json()).toEqual({ id: 1, title: 'Emma', year: 1815 });
+  expect(await one.json()).toEqual({ id: 1, title: 'Emma' });
   const etag = String(one.headers.get('etag'));
   const statuses = [
-    [409, await send('POST', '/books', { title: 'Emma' })],
     [401, await send('POST', '/books', { title: 'Emma' }, { Authorization: 'Bearer other' })],
     [422, await send('POST', '/books', { title: '', pages: 1 })],
     [404, await ask('/books/x')],

@@ -8,6 +8,11 @@ const STAGING = { MAP_KEY: 'pk.staging', STAGE: 'staging', MAIL_PASSWORD: SECRET
 const LIVE = { MAP_KEY: 'pk.live', MAIL_PASSWORD: SECRET };
 
 const app = useRecipe('public-settings', (it) => {
+  it.write({
+    'src/shared/product/pages/home/home.tsx': `
+      import { usePublicSettings } from '../../public-settings.ts';
+      export default () => <h1>{usePublicSettings().mapKey}</h1>;`,
+  });
   const kept =
     "{ id: 'kept', path: '/kept', mode: 'static', page: () => import('./pages/home/home.tsx') }, { id: 'home'";
   it.replace('src/shared/product/routes.tsx', "{ id: 'home'", kept);

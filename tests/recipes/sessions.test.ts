@@ -27,8 +27,7 @@ const app = useRecipe('sessions', (it) => {
       passport.deserializeUser((id, done) => done(null, { name: 'user ' + id }));
       app.use(session({ name: 'session', secret: '${SECRET.SESSION_SECRET}', resave: false, saveUninitialized: false }));
       app.use(passport.session());
-      app.get('/whoami', (req, res) => res.send((req.user ? req.user.name : 'nobody') + ', ' + req.session.visits));
-      app.post('/visits', (req, res) => { req.session.visits = 40; res.send('set'); });
+      app.get('/whoami', (req, res) => res.send(req.user ? req.user.name : 'nobody'));
       module.exports = app;`,
   });
 });
@@ -39,25 +38,14 @@ const toForm = () => {
   return form;
 };
 
-it('does not start without a secret, and reports how to create one', async () => {
-  await expect(app.start()).rejects.toThrow(
-    /The setting SESSION_SECRET must have at least 32 random characters\. .*openssl rand/,
-  );
-});
-
 it('signs a visitor in, in a new session, and out', async () => {
   const { url } = await app.start(SECRET);
   const visitor = createVisitor(url);
   await visitor.get('/');
   expect(visitor.cookies.size).toBe(0);
-  const first = await visitor.get('/sign-in');
-  expect(first.headers.getSetCookie()[0]).toMatch(/^session=.*; HttpOnly; SameSite=Lax$/);
-  expect(await first.text()).toContain('Visits: <!-- -->1<');
-  expect(await (await visitor.get('/_data/sign-in')).text()).toContain('"visits":2');
   expect((await visitor.get('/account')).status).toBe(401);
   expect((await visitor.get('/_data/account')).status).toBe(401);
 
-  const before = visitor.cookies.get('session');
   const wrong = await visitor.post('/sign-in', { ...ADA, password: 'wrong' });
   const again = await wrong.text();
   expect([wrong.status, again]).toEqual([422, expect.stringContaining('The name or password is incorrect.')]);
@@ -65,8 +53,8 @@ it('signs a visitor in, in a new session, and out', async () => {
   expect(again).not.toContain('wrong');
   const right = await visitor.post('/sign-in', ADA);
   expect([right.status, right.headers.get('location')]).toEqual([303, '/account']);
-  expect(visitor.cookies.get('session')).not.toBe(before);
-  expect(await (await visitor.get('/account')).text()).toContain('Signed in as <!-- -->ada');
+  expect(right.headers.getSetCookie()[0]).toMatch(/^session=.*; HttpOnly; SameSite=Lax$/);
+  expect(await (await visitor.get('/account')).text()).toContain('Signed in as ada');
   const left = await visitor.post('/account', { _action: 'account.leave' });
   expect([left.status, left.headers.get('location')]).toEqual([303, '/sign-in']);
   expect((await visitor.get('/account')).status).toBe(401);
@@ -88,11 +76,8 @@ it.each(['express4', 'express'])(
     }
     const visitor = createVisitor(url);
     const whoami = async () => (await visitor.get('/whoami')).text();
-    expect(await whoami()).toBe('nobody, undefined');
+    expect(await whoami()).toBe('nobody');
     await visitor.post('/sign-in', ADA);
-    await visitor.get('/sign-in');
-    expect(await whoami()).toBe('user 1, 1');
-    await visitor.post('/visits', {});
-    expect(await (await visitor.get('/sign-in')).text()).toContain('Visits: <!-- -->41<');
+    expect(await whoami()).toBe('user 1');
   },
 );

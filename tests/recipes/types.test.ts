@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createNew } from '../../bin/new/new.mjs';
 import { changeFirstThings, createNewApp } from '../bin/new-app.ts';
 import { checkTypes } from '../support/check-types.ts';
-import { createEmptyApp, createGuideApp, createNextApp, followPage } from '../support/guide.ts';
+import { createEmptyApp, createGuideApp, followPage } from '../support/guide.ts';
 import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../support/owned-app.ts';
 import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
+import { createRecipe, listRecipe } from './recipe.ts';
 
 // Type-checks code that the docs tell you to write, and code that the commands write, in one run of the compiler.
 
@@ -17,12 +18,12 @@ const partial = { partial: true };
 const IMPORTED = ['notice.md', 'lake-640.webp', 'lake-1280.webp', 'map.svg'];
 const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
-function createRecipe(name: string): OwnedApp {
-  const blocks = listBlocks(readProjectFile(`docs/recipes/${name}`));
+function createWhole(name: string): OwnedApp {
   const options = { ...partial, withPackages: true };
+  const blocks = listRecipe(name);
   // Tailwind's recipe changes the global styles, which the smallest product does not have.
-  const app = name === 'tailwind.md' ? createEmptyApp(options) : createOwnedApp([], options);
-  applyBlocks(app.folder, blocks);
+  const app = name === 'tailwind' ? createEmptyApp(options) : createRecipe(name, options);
+  if (name === 'tailwind') applyBlocks(app.folder, blocks);
   app.write(Object.fromEntries(IMPORTED.map((file) => [`src/shared/product/pages/home/${file}`, ''])));
   if (blocks.some(({ file }) => file.startsWith('tests/'))) {
     cpSync(join(project, 'tests/support/product'), join(app.folder, 'tests/support/product'), { recursive: true });
@@ -78,14 +79,13 @@ function takeAllAway(app: OwnedApp): OwnedApp {
 }
 
 const recipes = readdirSync(new URL('../../docs/recipes', import.meta.url))
-  .filter((name) => name !== 'README.md')
-  .map((name): [string, () => OwnedApp] => [name, () => createRecipe(name)]);
+  .filter((file) => file !== 'README.md')
+  .map((file): [string, () => OwnedApp] => [file, () => createWhole(file.slice(0, -3))]);
 
 const written: [string, () => OwnedApp][] = [
   ...recipes,
   ['the page of the README', createReadmeApp],
   ['the app of the guide, with its tests', () => createGuideApp(partial)],
-  ['the page about Next.js', () => createNextApp(partial)],
   ['the app with accounts, with its tests', createAccountsApp],
   ['what `npm run own` leaves', () => createEmptyApp(partial)],
   ['what `npm run new` writes', () => createNewApp(partial)],
@@ -105,7 +105,7 @@ const BROKEN_PROMISES = [
 ] as const;
 
 function breakPromises(): OwnedApp {
-  const app = createRecipe('openapi.md');
+  const app = createWhole('openapi');
   for (const [right, wrong] of BROKEN_PROMISES) app.replace(HANDLERS, right, wrong);
   return app;
 }

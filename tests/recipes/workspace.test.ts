@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { layOutImage } from '../../bin/image.mjs';
+import { layOutImage, placePackages } from '../../bin/image.mjs';
 import { createNew } from '../../bin/new/new.mjs';
 import { buildApp } from '../support/build-app.ts';
 import { createOwnedApp, startApp } from '../support/owned-app.ts';
@@ -25,3 +25,34 @@ it('an app in apps/web of a workspace, whose packages are above it, builds, star
   layOutImage(app, join(workspace, 'image'));
   expect(() => realpathSync(join(workspace, 'image/app/node_modules/pino/package.json'))).not.toThrow();
 }, 120_000);
+
+it('the packages of an image are found where pnpm links them, and a second version stays with its package', () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-pnpm-')));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const store = 'node_modules/.pnpm';
+  const of: Record<string, Record<string, string>> = {
+    'log@1': { pump: '2', '@scope/clock': '1' },
+    'pump@2': { '@scope/clock': '2', log: '1', missing: '1' },
+    '@scope/clock@1': {},
+    '@scope/clock@2': {},
+  };
+  const toFolder = (id: string): string => join(root, store, id, 'node_modules', id.slice(0, id.lastIndexOf('@')));
+  const link = (from: string, id: string): void => {
+    const path = join(from, id.slice(0, id.lastIndexOf('@')));
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(relative(dirname(path), toFolder(id)), path);
+  };
+  for (const [id, dependencies] of Object.entries(of)) {
+    mkdirSync(toFolder(id), { recursive: true });
+    writeFileSync(join(toFolder(id), 'package.json'), JSON.stringify({ dependencies }));
+    for (const [name, version] of Object.entries(dependencies))
+      if (name !== 'missing') link(join(root, store, id, 'node_modules'), `${name}@${version}`);
+  }
+  link(join(root, 'node_modules'), 'log@1');
+  expect(Object.fromEntries(placePackages(root, ['log', 'native']))).toEqual({
+    'node_modules/log': toFolder('log@1'),
+    'node_modules/pump': toFolder('pump@2'),
+    'node_modules/@scope/clock': toFolder('@scope/clock@2'),
+    'node_modules/log/node_modules/@scope/clock': toFolder('@scope/clock@1'),
+  });
+});

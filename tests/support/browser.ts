@@ -22,7 +22,13 @@ const ARGS = [
 
 /** Starts a headless Chromium: the one from npm, or the one at `CHROMIUM_PATH`. */
 export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? (await unpackChromium()), args: ARGS });
+  const executablePath = process.env.CHROMIUM_PATH ?? (await unpackChromium());
+  const launch = () => chromium.launch({ executablePath, args: ARGS });
+  return launch().catch((error: Error) => {
+    // Chromium sometimes crashes while it starts, which says nothing about the code under test.
+    console.warn(`Chromium did not start, so it is started once more: ${error.message}`);
+    return launch();
+  });
 }
 
 let shared: Promise<Browser> | undefined;
@@ -77,6 +83,9 @@ export interface Watched {
   readonly data: SeenRequest[];
 }
 
+/** Pages that report violations of the policy. */
+const reporting = new WeakSet<Page>();
+
 /** Records a page's complaints and its requests to the server. Call it before the first navigation. */
 export async function watch(page: Page): Promise<Watched> {
   const complaints: string[] = [];
@@ -95,6 +104,8 @@ export async function watch(page: Page): Promise<Watched> {
       data.push({ method: request.method(), path, isPrefetch: request.headers().purpose === 'prefetch' });
     }
   });
+  if (reporting.has(page)) return { complaints, documents, data };
+  reporting.add(page);
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', ({ effectiveDirective, disposition, blockedURI, sample }) => {
       console.error('violation of the policy:', effectiveDirective, disposition, blockedURI, sample);

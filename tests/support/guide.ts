@@ -45,13 +45,6 @@ export function createGuideApp(options?: OwnedAppOptions): OwnedApp {
   return app;
 }
 
-/** Creates the app that results from following the page about Next.js. */
-export function createNextApp(options?: OwnedAppOptions): OwnedApp {
-  const app = createEmptyApp({ ...options, over: 'nextjs' });
-  followPage(app.folder, readFileSync(join(project, 'docs/guide/from-nextjs.md'), 'utf8'));
-  return app;
-}
-
 /** Follows a page of the guide from top to bottom: writes its code blocks and runs its `npm run new` commands. */
 export function followPage(folder: string, text: string): void {
   const page = text.replaceAll('```svg\n', '```css\n'); // also a whole file

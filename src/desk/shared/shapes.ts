@@ -271,6 +271,7 @@ export const Incident = z
   .strictObject({
     ...head,
     message: text('The complete message of the outermost error.'),
+    version: text('Grows with each change and each regression.'),
     commit: Commit.exactOptional().describe(
       'The likely cause: the latest commit of the release in which it began that changed a line of the failure.',
     ),

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
 import { LINE_END, parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
@@ -40,7 +41,7 @@ export function toBrowserError({ title, message, stack, componentStack }: Thrown
 function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
-  const own = located.find(isOwn);
+  const own = located.find((frame) => isOwn(frame) && isProductCode(frame.file)) ?? located.find(isOwn);
   const hint = toErrorHint(text);
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,

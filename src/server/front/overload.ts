@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { MiB } from '../../shared/units.ts';
@@ -52,20 +51,22 @@ export function createOverload({ delayMs, maxPages, limiter, readLoopDelay }: Ov
   };
 }
 
-/** How often the event loop is checked, and the resolution of its delay (ms). */
-const INTERVAL = 250;
-const RESOLUTION = 20;
+/** How often the event loop is checked (ms): a block can appear shorter by as much. */
+const INTERVAL = 100;
 /** The share of the last delay that remains after an interval: one long block is over within a second or two. */
-const MEMORY = 0.5;
+const MEMORY = 0.75;
 
-/** Measures how late the event loop is, without keeping the process alive. @returns a function that reads it (ms) */
+/**
+ * Measures how late the event loop is, without keeping the process alive. `monitorEventLoopDelay` of Node forgets a
+ * block if `reset()` comes right after it. @returns a function that reads it (ms)
+ */
 export function watchLoopDelay(): () => number {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION });
-  histogram.enable();
   let delay = 0;
+  let last = performance.now();
   setInterval(() => {
-    delay = Math.max(0, histogram.max / 1e6 - RESOLUTION, delay * MEMORY);
-    histogram.reset();
+    const now = performance.now();
+    delay = Math.max(0, now - last - INTERVAL, delay * MEMORY);
+    last = now;
   }, INTERVAL).unref();
   return () => delay;
 }

@@ -98,7 +98,6 @@ type PageFacts = Pick<PageRequest, 'match' | 'info' | 'method' | 'path' | 'searc
 
 /** Makes the arguments of guards, loaders and actions. */
 export interface LoaderArgsMaker {
-  /** @param response the one that the product's context gets */
   forVisitor(pageRequest: PageRequest, request: ExpressRequest, response: ExpressResponse): Promise<LoaderArgs>;
   /**
    * For a static page, or the shell of a page. It is shown to everyone, so the arguments contain nothing personal. The

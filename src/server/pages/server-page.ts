@@ -186,7 +186,7 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
 }
 
 /** Returns the limits (bytes) of the actions of these routes that have one, by `<route id>.<name>`. */
-export function listUploads(pages: PageTable, ids: readonly string[]): [string, number][] {
+export function listUploads(pages: PageTable<never>, ids: readonly string[]): [string, number][] {
   return ids.flatMap((id) =>
     Object.entries(pages[id]?.actions ?? {}).flatMap(([name, action]): [string, number][] =>
       typeof action === 'function' ? [] : [[`${id}.${name}`, action.maxBytes]],

@@ -27,10 +27,9 @@ export class VisitorPageRequest extends PageRequest {
   readonly isFull: boolean;
   /** The form that was posted, once it was read. */
   form: FormData | undefined;
-  /** The response for the product's context. */
-  contextResponse: ExpressResponse;
   readonly #services: PageServices;
   readonly #request: ExpressRequest;
+  readonly #response: ExpressResponse;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -41,7 +40,7 @@ export class VisitorPageRequest extends PageRequest {
     super({ match, info, method: request.method, path, search: withoutKey(search, WHOLE_KEY), deadlineMs });
     this.#services = services;
     this.#request = request;
-    this.contextResponse = response;
+    this.#response = response;
     info.route = match.pattern;
     info.timings ??= new Timings();
     // A document that answers a form was requested without JavaScript.
@@ -85,7 +84,7 @@ export class VisitorPageRequest extends PageRequest {
   }
 
   toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.app.args.forVisitor(this, this.#request, this.contextResponse);
+    this.#args ??= this.#services.app.args.forVisitor(this, this.#request, this.#response);
     return this.#args;
   }
 

@@ -6,9 +6,10 @@ import type { Failure, StackFrame, Visitor } from '../errors/failure.ts';
 import { trimFailure } from '../errors/trim.ts';
 import { MAX_REPORT_AGE, MAX_TARGET_LENGTH } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
+import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
-import { type BucketSize, createTokenBuckets, type NewIncidents } from './memory.ts';
+import type { NewIncidents } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toText } from './read-report.ts';
 import { type MakeReportDigest, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 

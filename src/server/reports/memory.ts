@@ -1,5 +1,6 @@
-import { Hour, Minute, Second } from '../../shared/units.ts';
+import { Hour, Minute } from '../../shared/units.ts';
 import type { Failure } from '../errors/failure.ts';
+import { BoundedMap } from '../request/bounded-map.ts';
 import type { KnownBuild, MakeReportDigest } from './report-parts.ts';
 
 /** The most new incidents per hour from browser reports (SPEC section 6). */
@@ -30,20 +31,15 @@ export function createNewIncidents({
   makeDigest,
   now = () => performance.now(),
 }: NewIncidentsOptions): NewIncidents {
-  const admitted = new Set<string>();
+  const admitted = new BoundedMap<true>(MAX_ADMITTED);
   let openedAt: number[] = [];
-
-  function remember(digest: string): void {
-    admitted.add(digest);
-    if (admitted.size > MAX_ADMITTED) admitted.delete(admitted.values().next().value ?? digest);
-  }
 
   function open(digest: string): boolean {
     const start = now() - Hour;
     openedAt = openedAt.filter((at) => at > start);
     if (openedAt.length >= MAX_AN_HOUR) return false;
     openedAt.push(now());
-    remember(digest);
+    admitted.set(digest, true);
     return true;
   }
 
@@ -52,7 +48,7 @@ export function createNewIncidents({
       const { digest } = failure;
       if (admitted.has(digest)) return failure;
       if (await isKnown(digest).catch(() => false)) {
-        remember(digest);
+        admitted.set(digest, true);
         return failure;
       }
       // Another failure with this digest may have been admitted during the wait.
@@ -102,17 +98,15 @@ interface EchoesOptions {
 }
 
 export function createEchoes({ isAwaited, now = () => performance.now() }: EchoesOptions): Echoes {
-  /** Admitted echoes, the oldest first. The store may not have them yet. */
-  const admitted = new Map<string, number>();
+  /** Admitted echoes. The store may not have them yet. */
+  const admitted = new BoundedMap<number>(MAX_REMEMBERED);
 
   return {
     async admit(address) {
       const at = admitted.get(address);
       if (at !== undefined && now() - at < ECHO_AGE) return false;
       // Set before the question, so that only one of several simultaneous echoes is admitted.
-      admitted.delete(address);
       admitted.set(address, now());
-      if (admitted.size > MAX_REMEMBERED) admitted.delete(admitted.keys().next().value ?? address);
       const isAdmitted = await isAwaited(address).catch(() => false);
       if (!isAdmitted) admitted.delete(address);
       return isAdmitted;
@@ -134,17 +128,13 @@ export interface RecentIds {
 
 /** @param now milliseconds, monotonic */
 export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}): RecentIds {
-  const seen = new Map<string, { readonly at: number; readonly answer: string }>();
+  const seen = new BoundedMap<{ readonly at: number; readonly answer: string }>(maxIds);
   return {
     find(id) {
       const entry = seen.get(id);
       return entry && now() - entry.at < WINDOW ? entry.answer : undefined;
     },
-    add(id, answer) {
-      seen.delete(id);
-      seen.set(id, { at: now(), answer });
-      if (seen.size > maxIds) seen.delete(seen.keys().next().value ?? id);
-    },
+    add: (id, answer) => void seen.set(id, { at: now(), answer }),
     forget: (id) => void seen.delete(id),
   };
 }
@@ -202,69 +192,4 @@ function index(builds: readonly KnownBuild[]): Map<string, KnownBuild> {
   for (const known of lastFirst) byName.set(known.release, known);
   for (const known of lastFirst) byName.set(known.build, known);
   return byName;
-}
-
-export interface BucketSize {
-  /** The most tokens at once. */
-  readonly burst: number;
-  /** The refill rate (tokens per second). */
-  readonly perSecond: number;
-}
-
-export interface TokenBuckets {
-  /**
-   * Takes tokens of a sender, one by default.
-   *
-   * @returns 0, or the milliseconds until there are enough
-   */
-  take(key: string, count?: number): number;
-  /** Returns the result of `take()` for one token, without taking it. */
-  peek(key: string): number;
-}
-
-interface Bucket {
-  tokens: number;
-  /** Milliseconds. */
-  filledAt: number;
-}
-
-/** The most senders, about 2 MB. Beyond that, the least recent one is dropped and starts with a full bucket again. */
-const MAX_BUCKETS = 10_000;
-
-/**
- * Creates a token bucket per sender, for a limited number of senders. The usual packages keep an entry and a
- * timer for each sender, so a flood from many addresses leaks memory.
- *
- * @param now milliseconds, monotonic
- */
-export function createTokenBuckets(
-  { burst, perSecond }: BucketSize,
-  { now = () => performance.now(), maxBuckets = MAX_BUCKETS } = {},
-): TokenBuckets {
-  const buckets = new Map<string, Bucket>();
-
-  function refill(key: string): Bucket {
-    const at = now();
-    const bucket = buckets.get(key) ?? { tokens: burst, filledAt: at };
-    bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.filledAt) / Second) * perSecond);
-    bucket.filledAt = at;
-    buckets.delete(key); // a map keeps the order of insertion, so the oldest is first
-    buckets.set(key, bucket);
-    return bucket;
-  }
-
-  function toWait({ tokens }: Bucket, count: number): number {
-    return tokens < count ? Math.ceil(((count - tokens) / perSecond) * Second) : 0;
-  }
-
-  return {
-    take(key, count = 1) {
-      const bucket = refill(key);
-      if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value ?? key);
-      const wait = toWait(bucket, count);
-      if (wait === 0) bucket.tokens -= count;
-      return wait;
-    },
-    peek: (key) => (buckets.has(key) ? toWait(refill(key), 1) : 0),
-  };
 }

@@ -17,17 +17,11 @@ import { HttpError, isVisitorGone } from '../request/http-error.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { ErrorHandler, Step } from '../request/step.ts';
+import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
-import {
-  type BucketSize,
-  createEchoes,
-  createKnownBuilds,
-  createNewIncidents,
-  createRecentIds,
-  createTokenBuckets,
-} from './memory.ts';
+import { createEchoes, createKnownBuilds, createNewIncidents, createRecentIds } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
 import type { KnownBuild, Reading, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 

@@ -29,14 +29,10 @@ export function toClientAddress(req: IncomingMessage, trust: ProxyTrust): string
 export function toSender(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;
-  return expandIPv6(mapped).slice(0, 4).join(':');
-}
-
-/** Returns the eight groups of an address, without leading zeros. */
-export function expandIPv6(address: string): string[] {
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
+  const [head = '', tail] = mapped.toLowerCase().replace(/%.*$/, '').split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const gap = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  return [...left, ...new Array<string>(gap).fill('0'), ...right].map((group) => group.replace(/^0+(?=.)/, ''));
+  const groups = [...left, ...new Array<string>(gap).fill('0'), ...right].slice(0, 4);
+  return groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':');
 }

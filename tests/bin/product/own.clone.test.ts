@@ -111,7 +111,7 @@ describe('npm run own -- --with accounts', () => {
     followPage(clone.folder, readFileSync(join(project, 'docs/guide/accounts.md'), 'utf8'));
     await clone.run('npm run new -- page /about --static');
     const said = await check(clone);
-    for (const path of ['accounts/accounts.test.ts', 'pin-notes.test.ts', 'failures/4XB0W2TA.test.ts']) {
+    for (const path of ['accounts/accounts.test.ts', 'pin-notes.test.ts']) {
       expect(said).toContain(`product/${path}`);
     }
     expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(PASSED);

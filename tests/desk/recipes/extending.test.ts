@@ -6,6 +6,8 @@ import { type RunningApp, startApp } from '../../support/owned-app.ts';
 import { lookUp } from '../support/gallery.ts';
 
 const app = useRecipe('extending', (it) => {
+  it.replace('src/server/product/pages/index.ts', 'home: null', 'home');
+  it.replace('src/server/product/pages/index.ts', 'import', "import { home } from './home.ts';\nimport");
   it.write({
     'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.',
     'src/server/product/api/index.ts': `
@@ -24,12 +26,11 @@ beforeAll(async () => {
 afterAll(() => running?.stop());
 
 describe("the app's files", () => {
-  it('provide a page with texts, URLs and a nonce', async () => {
+  it('provide a page with texts and a nonce', async () => {
     const { url } = running;
     const reply = await fetch(url);
     const html = await reply.text();
     expect(html).toContain('<h1>Home</h1><p>A text that a plugin brought.</p>');
-    expect(html).toContain('<a href="/orders/7?tab=items">');
     const nonce = /<script nonce="([^"]+)">document\.documentElement/.exec(html)?.[1];
     expect(reply.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
   });
@@ -43,7 +44,6 @@ describe("the app's files", () => {
 
   it('serve routes that are not pages', async () => {
     const { url } = running;
-    expect(await (await fetch(`${url}/sitemap.xml`)).text()).toMatch(/^<urlset/);
     const hook = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
     expect(await (await fetch(`${url}/webhooks/payment`, hook)).json()).toEqual({ bytes: 7 });
     const foreign = { ...hook, headers: { ...hook.headers, origin: 'https://evil.example' } };
@@ -90,9 +90,9 @@ describe("the app's files", () => {
     const { url } = running;
     const post = (path: string, origin: string) =>
       fetch(url + path, { method: 'POST', headers: { origin }, body: new URLSearchParams({ receipt: 'R7' }) });
-    expect(await (await post('/orders/7', 'https://pay.example')).text()).toContain('<h1>Paid: R7</h1>');
-    expect((await post('/orders/7', 'https://evil.example')).status).toBe(403);
-    expect((await post('/', 'https://pay.example')).status).toBe(403);
+    expect((await post('/', 'https://pay.example')).status).toBe(200);
+    expect((await post('/', 'https://evil.example')).status).toBe(403);
+    expect((await post('/nowhere', 'https://pay.example')).status).toBe(403);
   });
 
   it('serve WebSockets, and close them with 1001 when the server stops', async () => {

@@ -15,8 +15,10 @@ describe('the desk', () => {
     const { desk } = await useDesk();
     const failure = createFailure({ at: Date.now() - 1000 });
     desk.journal(failure);
-    const change = () => desk.calls.changeState(`${failure.digest}@production`, { state: 'ignored' }, 'ada');
-    expect(await change()).toMatchObject({ state: 'ignored', stateBy: 'ada' });
+    const change = () =>
+      desk.calls.changeState(`${failure.digest}@production`, { state: 'ignored' }, { author: 'ada', expected: 0 });
+    expect(await change()).toMatchObject({ outcome: 'changed', before: { state: 'open' }, after: { stateBy: 'ada' } });
+    expect(await change()).toMatchObject({ outcome: 'conflict' });
     expect(await desk.calls.listBuilds()).toMatchObject([{ id: 'build-1', release: 'v1' }]);
     await expect(desk.calls.listIncidents({ limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is not valid/);
   });

@@ -275,7 +275,10 @@ describe('a failure', () => {
     const link = page.getByRole('alertdialog').getByRole('link');
     expect(await link.innerText()).toMatch(/^src\/shared\/product\/pages\/home\.tsx:22:\d+ \(open in editor\)$/);
     expect(await link.getAttribute('href')).toMatch(/^vscode:\/\/file\/.+\/home\.tsx:22:\d+$/);
-    app.edit(HOME, '</fotter>', '</footer>');
+    const home = app.read(HOME).replace('</fotter>', '</footer>');
+    app.write(HOME, `import type { ReactNode } from 'react';\nimport 'node:fs';\n${home}`);
+    await expectProblem(/imports node:fs, which only Node has/, /home\.tsx:2:8 \(open/);
+    app.write(HOME, home);
     await expectMended();
     await expectKept();
   });
@@ -331,13 +334,19 @@ describe('a failure', () => {
   test('in an event handler, and in a promise that one awaits, is shown with its line', async () => {
     const failing = (begins: string, name: string) =>
       `<i onClick={${begins} new Error('in ${name}'); }}>press ${name}</i>`;
-    const both = failing('() => { throw', 'a handler') + failing('async () => { throw', 'a promise');
-    app.edit(HOME, '<footer>the end', `<footer>${both}`);
+    const blocked = "<i onClick={() => void fetch('https://elsewhere.example/')}>press a request</i>";
+    const all = failing('() => { throw', 'a handler') + failing('async () => { throw', 'a promise') + blocked;
+    app.edit(HOME, '<footer>the end', `<footer>${all}`);
     await page.getByText('press a handler').click();
     await expectProblem('An error outside of rendering', 'in a handler', /home\.tsx:22:\d+ \(open in editor\)/);
     await page.getByText('press a promise', { exact: true }).evaluate((element: HTMLElement) => element.click()); // under the overlay
     await expectProblem('A promise was rejected, and nothing handled it', 'in a promise');
-    app.edit(HOME, `<footer>${both}`, '<footer>the end');
+    await page.getByText('press a request', { exact: true }).evaluate((element: HTMLElement) => element.click());
+    await expectProblem(
+      /blocks https:\/\/elsewhere\.example\. .+ contentSources\.connect in/,
+      /home\.tsx:22:\d+ \(open/,
+    );
+    app.edit(HOME, `<footer>${all}`, '<footer>the end');
     await expectMended();
     await page.getByText('the end').waitFor();
     complaints.length = 0;

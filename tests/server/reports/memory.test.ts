@@ -5,7 +5,6 @@ import {
   createKnownBuilds,
   createNewIncidents,
   createRecentIds,
-  createTokenBuckets,
 } from '../../../src/server/reports/memory.ts';
 import { Hour, Minute } from '../../../src/shared/units.ts';
 import { makeFakeDigest } from '../../support/tunnel-site.ts';
@@ -16,25 +15,6 @@ function clock(at = 0) {
 }
 
 const away = () => Promise.reject(new Error('away'));
-
-describe('token buckets', () => {
-  it('allow a burst, then the configured rate', () => {
-    const time = clock();
-    const buckets = createTokenBuckets({ burst: 3, perSecond: 2 }, { now: time.now });
-    const take = (times: number) => Array.from({ length: times }, () => buckets.take('a'));
-    expect(take(4)).toEqual([0, 0, 0, 500]);
-    time.at = 500;
-    expect(take(2)).toEqual([0, 500]);
-    time.at = Hour;
-    expect(take(4)).toEqual([0, 0, 0, 500]);
-  });
-
-  it('are limited in number: the sender that was idle longest starts again', () => {
-    const buckets = createTokenBuckets({ burst: 1, perSecond: 0.001 }, { now: () => 0, maxBuckets: 3 });
-    const taken = ['a', 'b', 'c', 'a', 'd', 'a', 'b'].map((key) => buckets.take(key) === 0);
-    expect(taken).toEqual([true, true, true, false, true, false, true]);
-  });
-});
 
 it('remembers an id for ten minutes, and a limited number of ids', () => {
   const time = clock();

@@ -1,6 +1,7 @@
 import { type Auth, HttpError } from '#engine/server';
 import type { DeskFacts } from '../pages/context.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
+import { toDeletedWords } from '../views/present-history.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskCaller } from './caller.ts';
 
@@ -35,5 +36,6 @@ export async function requireFound(
 ): Promise<FoundIncident> {
   const found = await calls.find(address, environment);
   if (found) return found;
-  throw new HttpError(404, UNKNOWN);
+  const deletion = await calls.readDeletion(address.slice(0, 8), environment);
+  throw new HttpError(404, deletion ? toDeletedWords(deletion) : UNKNOWN);
 }

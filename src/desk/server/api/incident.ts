@@ -1,20 +1,33 @@
+import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
-import { type IncidentShape, Incident as Reply } from '../../shared/shapes.ts';
-import type { FoundIncident } from '../store/records.ts';
+import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
+import type { ChangeBy } from '../store/change-incident.ts';
+import type { FoundIncident, Incident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
+import { toStandingWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
+import { presentStatus } from '../views/present-incident-row.ts';
+import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
-import { IncidentPatch, InEnvironment, OfIncident } from './requests.ts';
+import { IfMatch, IncidentPatch, InEnvironment, OfIncident } from './requests.ts';
 
-const MOVED = {
+const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
+const TAGGED = {
   'Content-Location': 'The URL of the incident, if the failure has another digest now.',
 };
 
-const ChangedIncident = z.strictObject({ incident: Reply }).meta({ id: 'ChangedIncident' });
+const ChangedIncident = z
+  .strictObject({
+    incident: Reply,
+    replaced: z
+      .strictObject({ status: Status, version: z.string() })
+      .describe('The state before the change. Without `If-Match`, this is what the change overwrote.'),
+  })
+  .meta({ id: 'ChangedIncident' });
 
 const operations = {
   getIncident: operation({
@@ -25,18 +38,27 @@ const operations = {
       'Everything that its page shows: with an address, of that occurrence. With `Accept: text/markdown`, the response is Markdown.',
     params: OfIncident,
     query: InEnvironment,
-    replies: { 200: { about: 'The incident.', body: Reply, headers: MOVED } },
+    replies: { 200: { about: 'The incident.', body: Reply, headers: TAGGED } },
     problems: { 404: UNKNOWN },
   }),
   changeIncident: operation({
     method: 'PATCH',
     path: '/incidents/:digest',
     summary: 'Change the state of an incident',
+    about:
+      'With `If-Match`, the change is refused if the incident has changed since. New occurrences do not count as a change. Without it, the change overwrites the current state, and `replaced` has the old one.',
     params: OfIncident,
     query: InEnvironment,
+    headers: IfMatch,
     body: IncidentPatch,
-    replies: { 200: { about: 'The incident was changed.', body: ChangedIncident, headers: MOVED } },
-    problems: { 404: UNKNOWN },
+    replies: {
+      200: {
+        about: 'The incident was changed.',
+        body: ChangedIncident,
+        headers: { ETag: 'The tag of the changed incident.', ...TAGGED },
+      },
+    },
+    problems: { 404: UNKNOWN, 412: CONFLICT },
   }),
   deleteIncident: operation({
     method: 'DELETE',
@@ -45,8 +67,9 @@ const operations = {
     about: 'Its counts are deleted too. If the failure happens again, it is a new incident.',
     params: OfIncident,
     query: InEnvironment,
+    headers: IfMatch,
     replies: { 204: { about: 'The incident was deleted.' } },
-    problems: { 404: UNKNOWN },
+    problems: { 404: UNKNOWN, 412: CONFLICT },
   }),
 };
 
@@ -61,16 +84,28 @@ export function incidentApi(context: ApiContext): ApiPart {
         const incident = await readFound(found, context);
         return { status: 200, body: incident, headers: toHeaders(incident, params.digest) };
       },
-      async changeIncident({ params, query, body, caller }) {
-        const { key } = await requireIncident(context, params.digest, query);
-        const changed = await calls.changeState(key, body.status, caller.name);
-        if (!changed) throw new HttpError(404, UNKNOWN);
-        const incident = await readFound({ incident: changed }, context);
-        return { status: 200, body: { incident }, headers: toHeaders(incident, params.digest) };
+      async changeIncident({ params, query, headers, body, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const by = toChangeBy(caller, headers);
+        const changed = await calls.changeState(current.key, body.status, by);
+        if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (changed.outcome === 'conflict') throw toConflict(changed.incident);
+        const { before, after } = changed;
+        const incident = await readFound({ incident: after }, context);
+        return {
+          status: 200,
+          body: {
+            incident,
+            replaced: { status: presentStatus(before), version: String(before.version) },
+          },
+          headers: toHeaders(incident, params.digest),
+        };
       },
-      async deleteIncident({ params, query }) {
-        const { key } = await requireIncident(context, params.digest, query);
-        if (!(await calls.deleteIncident(key))) throw new HttpError(404, UNKNOWN);
+      async deleteIncident({ params, query, headers, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const gone = await calls.deleteIncident(current.key, toChangeBy(caller, headers));
+        if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (gone.outcome === 'conflict') throw toConflict(gone.incident);
         return { status: 204 };
       },
     },
@@ -103,7 +138,41 @@ async function readFound(found: FoundIncident, { calls, facts }: Context) {
   return presentIncident(found, details, { links, environment, now: Date.now() });
 }
 
-function toHeaders({ digest, environment }: IncidentShape, asked: string): Record<string, string> {
-  if (asked.startsWith(digest)) return {};
-  return { 'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}` };
+function toHeaders(incident: IncidentShape, asked: string): Record<string, string> {
+  const { digest, environment } = incident;
+  return {
+    ETag: toIncidentTag(incident),
+    ...(!asked.startsWith(digest) && {
+      'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
+    }),
+  };
+}
+
+/**
+ * Returns the `ETag` of an incident: the version that changes are checked against, and a hash of everything in the
+ * reply. A reader thus sees each new occurrence, but only another change makes a change fail.
+ */
+function toIncidentTag(presented: IncidentShape): string {
+  const hash = createHash('sha256').update(JSON.stringify(presented)).digest('base64url').slice(0, 16);
+  return `"${presented.version}.${hash}"`;
+}
+
+/** A version that no incident has. */
+const NO_VERSION = -1;
+
+/** The version that `If-Match` asks for; undefined if any version is accepted. A weak tag matches nothing (RFC 9110, 13.1.1). */
+function toExpected(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined;
+  return Number(/^"(\d{1,15})\./.exec(ifMatch)?.[1] ?? NO_VERSION);
+}
+
+function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>): ChangeBy {
+  return { author: name, expected: toExpected(headers['if-match']) };
+}
+
+function toConflict(current: Incident): HttpError {
+  return new HttpError(
+    412,
+    `The incident was changed in the meantime: ${toStandingWords(current)}. Get it again, then repeat the change.`,
+  );
 }

@@ -90,6 +90,16 @@ export const OccurrenceQuery = z
     error: NO_CURSOR,
   });
 
+const TAG = /^(?:\*|(?:W\/)?"[^"]*")$/;
+
+export const IfMatch = z.object({
+  'if-match': z
+    .string()
+    .regex(TAG, 'This is not an ETag. Send the incident’s ETag unchanged, with its quotes.')
+    .optional()
+    .describe('The last `ETag` that you got for the incident. The reply is 412 if it has changed since.'),
+});
+
 const NewStatus = z
   .discriminatedUnion('state', [
     z.strictObject({ state: z.literal('open') }),

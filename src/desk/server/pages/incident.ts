@@ -1,14 +1,15 @@
-import { notFound, redirect } from '#engine';
+import { notFound, publicError, redirect } from '#engine';
 import { type ActionArgs, invalid, type LoaderArgs } from '#engine/server';
-import { type ActingPage, type Address, type LoadingPage, parseAddress } from '#engine/tracker';
+import { type ActingPage, type Address, type LoadingPage, parseAddress, type Refusal } from '#engine/tracker';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
 import type { IncidentData } from '../../shared/page-data.ts';
-import type { StateChange } from '../store/change-incident.ts';
+import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
 import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { FoundIncident } from '../store/records.ts';
+import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
@@ -62,7 +63,8 @@ export const incident = {
     },
 
     async remove(args) {
-      await args.context.calls.deleteIncident(keyOf(args));
+      const { name: author } = operatorOf(args.context);
+      await args.context.calls.deleteIncident(keyOf(args), { author });
       redirect(toListHref(USUAL_VIEW, { environment: readScope(args.url) }));
     },
   },
@@ -91,7 +93,10 @@ async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<
 
 /** @param scope the environment that the URL names. Empty if it names none, which allows any */
 async function findIncident({ digest, occurrence }: Address, scope: string, calls: DeskCalls): Promise<FoundIncident> {
-  return (await calls.find(digest + (occurrence ?? ''), scope || undefined)) ?? notFound();
+  const found = await calls.find(digest + (occurrence ?? ''), scope || undefined);
+  if (found) return found;
+  const deletion = await calls.readDeletion(digest, scope || undefined);
+  return deletion ? publicError(410, toDeletedWords(deletion)) : notFound();
 }
 
 /** Reads the address from both parts of the path, or from the first part only. */
@@ -110,8 +115,18 @@ function readText(form: FormData, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed> {
-  const { calls } = args.context;
-  const changed = await calls.changeState(keyOf(args), to, operatorOf(args.context).name);
-  return changed ? { words } : notFound();
+/** Applies a change. The later of two changes wins and reports which one it replaced. */
+async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed | Refusal> {
+  const { form, context } = args;
+  const author = operatorOf(context).name;
+  const changed = await context.calls.changeState(keyOf(args), to, { author });
+  if (changed.outcome !== 'changed') notFound();
+  const overtook = toOvertaken(changed, readText(form, 'version'));
+  return { words, ...(overtook !== undefined && { overtook }) };
+}
+
+/** @param seen the version that the form was rendered with; empty if unknown */
+function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
+  if (seen === '' || seen === String(before.version)) return undefined;
+  return `it was changed: ${toStandingWords(before)}`;
 }

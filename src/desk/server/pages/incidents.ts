@@ -114,8 +114,8 @@ async function changeAll(
   done: string,
   { author, calls }: { readonly author: string; readonly calls: DeskCalls },
 ): Promise<Changed> {
-  const outcomes = await Promise.all(keys.slice(0, MAX_TICKED).map((key) => calls.changeState(key, to, author)));
-  const changed = outcomes.filter((incident) => incident !== undefined).length;
+  const outcomes = await Promise.all(keys.slice(0, MAX_TICKED).map((key) => calls.changeState(key, to, { author })));
+  const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
   const gone = outcomes.length - changed;
   const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} already deleted.` : '';
   return { words: `${toPlural(changed, 'incident')} ${done}.${rest}` };

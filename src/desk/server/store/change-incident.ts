@@ -14,6 +14,23 @@ export type StateChange =
   /** Forever, until a time (ms since 1970), or until it happens this many more times within a clock hour. */
   | { readonly state: 'ignored'; readonly until?: number; readonly untilMore?: number };
 
+/** The author of a change, and the version that they saw. */
+export interface ChangeBy {
+  /** The token's name. */
+  readonly author: string;
+  /** The `version` that was shown. If it is not the stored one, nothing changes. Undefined skips this check. */
+  readonly expected?: number;
+}
+
+/** `before` is the incident that the change was applied to. */
+export type ChangeOutcome =
+  | { readonly outcome: 'changed'; readonly before: Incident; readonly after: Incident }
+  | NotChanged;
+
+type NotChanged = { readonly outcome: 'conflict'; readonly incident: Incident } | { readonly outcome: 'unknown' };
+
+export type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
+
 /** Tables with rows of an incident, by its key. */
 const TABLES_OF_INCIDENT = [
   'desk_hours',
@@ -26,25 +43,38 @@ const TABLES_OF_INCIDENT = [
 
 /** What operators change. */
 export function createIncidentChanges({ driver }: StoreContext) {
+  /** Locks an incident, checks its version, and does the work in one transaction. */
+  function changeLocked<Outcome>(
+    key: IncidentKey,
+    by: ChangeBy,
+    work: (sql: Sql, incident: Incident) => Promise<Outcome>,
+  ): Promise<Outcome | NotChanged> {
+    return changeShown(driver, async (sql) => {
+      const incident = await lockIncident(sql, key);
+      if (!incident) return { outcome: 'unknown' };
+      if (by.expected !== undefined && by.expected !== incident.version) return { outcome: 'conflict', incident };
+      return work(sql, incident);
+    });
+  }
+
   return {
-    /** @returns the changed incident; undefined if there is no such incident */
-    changeState: (key: IncidentKey, to: StateChange, author: string): Promise<Incident | undefined> =>
-      changeShown(driver, async (sql) => {
-        if (!(await lockIncident(sql, key))) return undefined;
-        await storeState(sql, key, to, author);
-        return readIncident(sql, key);
+    changeState: (key: IncidentKey, to: StateChange, by: ChangeBy): Promise<ChangeOutcome> =>
+      changeLocked(key, by, async (sql, before) => {
+        await storeState(sql, key, to, by.author);
+        const after = await readIncident(sql, key);
+        return after ? { outcome: 'changed', before, after } : { outcome: 'unknown' };
       }),
 
     /**
-     * Deletes an incident with its counts. If it happens again, it is a new incident.
-     *
-     * @returns false if there is no such incident
+     * Deletes an incident with its counts. If it happens again, it is a new incident. The change log keeps who deleted it,
+     * and when.
      */
-    deleteIncident: (key: IncidentKey): Promise<boolean> =>
-      changeShown(driver, async (sql) => {
-        const incident = await lockIncident(sql, key);
-        if (incident) await removeIncident(sql, key);
-        return incident !== undefined;
+    deleteIncident: (key: IncidentKey, by: ChangeBy): Promise<DeleteOutcome> =>
+      changeLocked(key, by, async (sql, { counts }) => {
+        await removeIncident(sql, key);
+        const detail = { count: counts.server + counts.browser };
+        await storeChange(sql, { key, author: by.author, action: 'deleted', detail });
+        return { outcome: 'deleted' };
       }),
 
     /**
@@ -70,7 +100,7 @@ export function createIncidentChanges({ driver }: StoreContext) {
     endIgnores: (): Promise<void> =>
       driver.transaction(async (sql) => {
         const over = await sql.all<{ key: IncidentKey }>(
-          `UPDATE desk_incidents SET state = 'open', state_at = ${sql.dialect.now}, state_by = NULL,
+          `UPDATE desk_incidents SET state = 'open', version = version + 1, state_at = ${sql.dialect.now}, state_by = NULL,
             ignored_until = NULL, ignored_growth = NULL
             WHERE ignored_until IS NOT NULL AND ignored_until <= ${sql.dialect.now} AND state = 'ignored' RETURNING key`,
         );
@@ -96,10 +126,10 @@ async function storeState(sql: Sql, key: IncidentKey, to: StateChange, author: s
     // The author of the change needs no notification.
     due_event: null,
   };
-  await sql.run(`UPDATE desk_incidents SET ${assignments(values)}, state_at = ${sql.dialect.now} WHERE key = ?`, [
-    ...Object.values(values),
-    key,
-  ]);
+  await sql.run(
+    `UPDATE desk_incidents SET ${assignments(values)}, version = version + 1, state_at = ${sql.dialect.now} WHERE key = ?`,
+    [...Object.values(values), key],
+  );
   const { state, ...detail } = to;
   await storeChange(sql, { key, author, action: state === 'open' ? 'opened' : state, detail });
 }

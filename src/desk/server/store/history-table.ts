@@ -1,4 +1,4 @@
-import type { IncidentKey } from './incident-key.ts';
+import { type IncidentKey, toKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
 import { changeShown, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -11,6 +11,7 @@ export type ChangeAction =
   | 'regressed'
   | 'grown'
   | 'ignore-ended'
+  | 'deleted'
   | 'occurrence-deleted'
   | 'note-deleted';
 
@@ -20,7 +21,7 @@ interface NewChange {
   readonly author: string;
   readonly action: ChangeAction;
   /**
-   * Fields by action. `resolved`: `in`. `ignored`: `until`, `untilMore`. `regressed`: `release`, `build`. `grown`:
+   * Fields by action. `resolved`: `in`. `ignored`: `until`, `untilMore`. `regressed`: `release`, `build`. `grown`, `deleted`:
    * `count`. `occurrence-deleted`: `occurrence`.
    */
   readonly detail: object;
@@ -45,6 +46,12 @@ export interface Note {
 /** Characters. */
 export const MAX_NOTE_LENGTH = 4096;
 
+/** Who deleted an incident, and when (ms since 1970, by the store's clock). */
+export interface Deletion {
+  readonly author: string;
+  readonly at: number;
+}
+
 export async function storeChange(sql: Sql, change: NewChange): Promise<void> {
   await sql.run(`INSERT INTO desk_changes (key, at, author, action, detail) VALUES (?, ${sql.dialect.now}, ?, ?, ?)`, [
     change.key,
@@ -57,7 +64,7 @@ export async function storeChange(sql: Sql, change: NewChange): Promise<void> {
 export type HistoryTable = ReturnType<typeof createHistoryTable>;
 
 /** The notes of an incident, and the log of its changes. */
-export function createHistoryTable({ driver, reader }: StoreContext) {
+export function createHistoryTable({ driver, reader, environment: own }: StoreContext) {
   return {
     /** Lists the changes of an incident, the latest first. */
     async listChanges(key: IncidentKey, limit: number): Promise<LoggedChange[]> {
@@ -66,6 +73,15 @@ export function createHistoryTable({ driver, reader }: StoreContext) {
         [key, limit],
       );
       return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as Record<string, unknown> }));
+    },
+
+    /** Finds the latest deletion of an incident. @param environment that of this process by default */
+    async readDeletion(digest: string, environment = own): Promise<Deletion | undefined> {
+      const [row] = await reader.all<Deletion>(
+        "SELECT author, at FROM desk_changes WHERE key = ? AND action = 'deleted' ORDER BY at DESC LIMIT 1",
+        [toKey(digest, environment)],
+      );
+      return row;
     },
 
     /** Lists the notes of an incident, the latest first. */

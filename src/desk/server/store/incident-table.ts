@@ -30,7 +30,7 @@ interface IncidentRow extends Omit<Incident, 'location' | 'counts'> {
 
 const COLUMNS = `key, digest, environment, kind, title, message, location_path AS "locationPath",
   location_function AS "locationFunction", location_detail AS "locationDetail", location_line AS "locationLine",
-  route, state, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
+  route, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
   ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_release AS "regressedIn",
   first_at AS "firstAt", last_at AS "lastAt", first_release AS "firstRelease", last_release AS "lastRelease",
   server_count AS server, browser_count AS browser, visitors`;

@@ -156,7 +156,10 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
     ? assignments(facts)
     : `described = 0, title = kind, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
-  await sql.run(`UPDATE desk_incidents SET ${changes} WHERE key = ?`, [...Object.values(facts), key]);
+  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [
+    ...Object.values(facts),
+    key,
+  ]);
   await rebuildSearch(sql, key, left);
 }
 

@@ -39,6 +39,8 @@ export interface Incident {
   readonly locationLine?: number;
   readonly route?: string;
   readonly state: IncidentState;
+  /** Grows with each change by an operator and each return. The `ETag` contains it. */
+  readonly version: number;
   /** When the state last changed (ms since 1970, by the store's clock). */
   readonly stateAt?: number;
   /** The name of the token that changed the state. Undefined if Spillway changed it. */

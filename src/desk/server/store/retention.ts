@@ -71,6 +71,8 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
       'key, occurrence',
       `at < ${before} AND (reason = 'echo' OR EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.at > of.at))`,
     ],
+    // The record of who deleted an incident is kept as long as its occurrences would have been.
+    ['desk_changes', 'id', `at < ${before} AND NOT EXISTS (SELECT 1 FROM desk_incidents i WHERE i.key = of.key)`],
   ];
   for (const [table, key, where] of old) {
     while ((await deleteBatch(driver, table, key, where)) === DELETE_BATCH);

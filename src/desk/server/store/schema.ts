@@ -33,6 +33,7 @@ const migrations: readonly Migration[] = [
         location_line BIGINT,
         route TEXT,
         state TEXT NOT NULL DEFAULT 'open',
+        version BIGINT NOT NULL DEFAULT 0,
         state_at BIGINT NOT NULL DEFAULT 0,
         state_by TEXT,
         resolved_in TEXT,

@@ -16,6 +16,7 @@ import { openMadeSqlite } from '../store/sqlite.ts';
 import { openMadeStore, type Store } from '../store/store.ts';
 import { toClean, toCleanJson } from '../views/clean-text.ts';
 import { toIncidentMarkdown, toListMarkdown } from '../views/incident-markdown.ts';
+import { toDeletedWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { NO_TEST, presentTest } from '../views/present-test.ts';
@@ -187,6 +188,9 @@ async function show(desk: Desk, words: readonly string[]): Promise<void> {
   const named = await store.resolveQuery(text);
   const found = named && (await store.find(named, values.environment ?? named.environment));
   if (!found) {
+    const digest = parseAddress(text)?.digest;
+    const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
+    if (deletion) throw new TerminalError(toDeletedWords(deletion));
     throw new TerminalError(
       `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,
     );

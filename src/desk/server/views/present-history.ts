@@ -1,7 +1,8 @@
-import { toPlural } from '../../../shared/words.ts';
+import { toExactTime, toPlural } from '../../../shared/words.ts';
 import type { ChangeShape } from '../../shared/shapes.ts';
 import { toStateDetail } from '../../shared/words.ts';
-import type { ChangeAction, LoggedChange, Note } from '../store/history-table.ts';
+import type { ChangeAction, Deletion, LoggedChange, Note } from '../store/history-table.ts';
+import type { Incident } from '../store/records.ts';
 
 /** Merges notes and changes into one list, newest first. */
 export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
@@ -32,6 +33,18 @@ const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: LoggedChange['detail'
   grown: ({ count }) =>
     `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
   'ignore-ended': () => 'reopened it: the ignore period ended',
+  deleted: ({ count }) => `deleted it, with ${toPlural(Number(count) || 0, 'occurrence')}`,
   'occurrence-deleted': ({ occurrence }) => `deleted the occurrence ${occurrence}`,
   'note-deleted': () => 'deleted a note',
 };
+
+/** Describes the current state of an incident: `resolved, last by vera at 2026-11-21 20:31:07 UTC`. */
+export function toStandingWords({ state, stateBy, stateAt }: Incident): string {
+  const who = stateBy ?? 'the desk';
+  const when = stateAt === undefined ? '' : ` at ${toExactTime(stateAt)}`;
+  return `${state}, last by ${who}${when}`;
+}
+
+export function toDeletedWords({ author, at }: Deletion): string {
+  return `This incident was deleted by ${author} at ${toExactTime(at)}. If it happens again, it is a new incident.`;
+}

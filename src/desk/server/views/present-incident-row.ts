@@ -57,7 +57,7 @@ function presentPlace({ location, locationLine, route }: Incident): PlaceShape {
   });
 }
 
-function presentStatus(incident: Incident): StatusShape {
+export function presentStatus(incident: Incident): StatusShape {
   const { state, regressedIn, resolvedIn, ignoredUntil, ignoredGrowth, stateAt, stateBy } = incident;
   return defined({
     state,

@@ -38,6 +38,7 @@ export function presentIncident(
     place,
     // The title already explains it.
     message: explainReactError(incident.message) === undefined ? incident.message : '',
+    version: String(incident.version),
     commit,
     issueLink: links.issue && toIssueLink(links.issue),
     ...toCharts(details.hours, now),

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 /** Reads of the store. They include the failures in this process's journal, if those are stored in time. */
 export const READS = [
   'readDetails',
+  'readDeletion',
   'listIncidents',
   'countStates',
   'listOccurrences',

@@ -1,4 +1,3 @@
-import type { Response } from 'express';
 import type { Path } from '../../../shared/wire/format.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { CachedShell, Hole } from '../cached-page.ts';
@@ -30,8 +29,6 @@ export class VisitorShell {
   readonly #services: PageServices;
   readonly #visitor: VisitorPageRequest;
   #shell: Promise<CachedShell> | undefined;
-  /** Personal values have begun, so status and headers cannot change. */
-  #isHeadFixed = false;
 
   constructor(services: PageServices, visitor: VisitorPageRequest, { begun, wantsHoles = false }: VisitorShellOptions) {
     this.#services = services;
@@ -39,7 +36,6 @@ export class VisitorShell {
     this.#shell = begun && Promise.resolve(begun.shell);
     this.sentNonce = begun?.nonce;
     this.wantsHoles = wantsHoles;
-    visitor.contextResponse = guardHead(visitor.contextResponse, () => this.#isHeadFixed);
   }
 
   /** Returns the same shell each time, because a shell that failed is in no cache. */
@@ -67,12 +63,11 @@ export class VisitorShell {
   }
 
   /**
-   * Begins to load the personal values of this visitor. From here on, status and headers cannot change.
+   * Begins to load the personal values of this visitor.
    *
    * @returns a copy of the data with this visitor's promises in the holes, and these promises by the id of their hole
    */
   fill(data: Data, holes: readonly Hole[]): { data: Data; promises: ReadonlyMap<string, Promise<unknown>> } {
-    this.#isHeadFixed = true;
     const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();
     const promises = new Map<string, Promise<unknown>>();
     let filled: unknown = data;
@@ -99,47 +94,4 @@ function putAt(value: unknown, [key, ...rest]: Path, promise: Promise<unknown>):
   const copy = (Array.isArray(value) ? [...value] : { ...(value as Data) }) as Data;
   copy[key] = putAt(copy[key], rest, promise);
   return copy;
-}
-
-/** Everything that changes the head of a response ends here, such as Express's `cookie()`, `status()` and `redirect()`. */
-const CHANGES = new Set<string | symbol>([
-  'setHeader',
-  'setHeaders',
-  'appendHeader',
-  'removeHeader',
-  'writeHead',
-  'statusCode',
-  'statusMessage',
-]);
-
-/**
- * Returns the response for a page's context. It refuses changes to status and headers once the head is fixed, also where
- * the head was not sent yet, so that personal values fail in the same way for crawlers and everyone else.
- */
-function guardHead(response: Response, isFixed: () => boolean): Response {
-  function check(key: string | symbol): void {
-    if (CHANGES.has(key) && isFixed()) throw new FixedHeadError(String(key));
-  }
-  return new Proxy(response, {
-    get(target, key, proxy) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== 'function') return value;
-      check(key);
-      return (...args: unknown[]) => Reflect.apply(value, isFixed() ? proxy : target, args);
-    },
-    set(target, key, value) {
-      check(key);
-      return Reflect.set(target, key, value, target);
-    },
-  });
-}
-
-/** A personal value changed the status or a header. */
-class FixedHeadError extends Error {
-  constructor(key: string) {
-    super(
-      `A personal value changed the response (${key}). Its status and headers, such as cookies, are sent with the shell, before personal values are loaded. Set them in a guard, an action or a step.`,
-    );
-    this.name = 'FixedHeadError';
-  }
 }

@@ -1,8 +1,8 @@
+import type { ErrorEvent, Exception, StackFrame as SentryFrame } from '@sentry/node';
 import { MAX_EVENT_BYTES } from '../../../shared/limits.ts';
 import { toAddress } from '../../../shared/reporting/address.ts';
 import type { ErrorRecord, Failure, RequestRecord, StackFrame, ToFailureUrl } from '../../errors/failure.ts';
 import { cutText, trimFailure } from '../../errors/trim.ts';
-import type { Breadcrumb } from '../../request/request-info.ts';
 
 export interface SentryEventOptions {
   /** `production`, `staging`. */
@@ -13,51 +13,6 @@ export interface SentryEventOptions {
   readonly toUrl: ToFailureUrl | undefined;
   /** The ids that the build wrote into bundles and maps, by file as in frames (`server/main.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
-}
-
-/** An event in Sentry's protocol, with the fields that a failure has. */
-export interface SentryEvent {
-  readonly event_id: string;
-  /** Seconds since 1970. */
-  readonly timestamp: number;
-  readonly platform: 'node' | 'javascript';
-  readonly level: 'fatal' | 'error' | 'warning';
-  readonly environment: string;
-  readonly release?: string;
-  readonly transaction?: string;
-  /** The digest, so that one incident is one issue in Sentry. Absent if it is not known yet. */
-  readonly fingerprint?: string[];
-  readonly tags: Record<string, string>;
-  readonly contexts: Record<string, Record<string, unknown>>;
-  readonly extra?: Record<string, unknown>;
-  readonly request?: { method: string; url: string; headers?: Record<string, string> };
-  readonly breadcrumbs?: SentryBreadcrumb[];
-  readonly message?: string;
-  readonly exception?: { values: SentryException[] };
-  readonly debug_meta?: { images: { type: 'sourcemap'; code_file: string; debug_id: string }[] };
-}
-
-interface SentryBreadcrumb {
-  readonly timestamp: number;
-  readonly category: string;
-  readonly message: string;
-  readonly level?: Breadcrumb['level'];
-  readonly data?: Readonly<Record<string, unknown>>;
-}
-
-interface SentryException {
-  readonly type: string;
-  readonly value: string;
-  readonly stacktrace?: { frames: SentryFrame[] };
-  readonly mechanism: { type: string; handled: boolean; exception_id: number; parent_id?: number };
-}
-
-interface SentryFrame {
-  readonly filename: string;
-  readonly function?: string;
-  readonly lineno?: number;
-  readonly colno?: number;
-  readonly in_app: boolean;
 }
 
 /** Sentry drops longer tags (characters). */
@@ -73,7 +28,7 @@ const WARNINGS = new Set(['blocked-loop', 'deprecation', 'intervention', 'csp'])
  * Returns the event of a failure, with at most 102,400 bytes of JSON. It contains only what the failure contains, which
  * is scrubbed. Cut parts are listed in `contexts.incident.cut`.
  */
-export function toSentryEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
+export function toSentryEvent(failure: Failure, options: SentryEventOptions): ErrorEvent {
   for (const share of SHARES) {
     const event = createEvent(trimFailure(failure, MAX_EVENT_BYTES * share), options);
     if (Buffer.byteLength(JSON.stringify(event)) <= MAX_EVENT_BYTES) return event;
@@ -81,10 +36,11 @@ export function toSentryEvent(failure: Failure, options: SentryEventOptions): Se
   return createEvent(trimFailure(failure, 0), options);
 }
 
-function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
+function createEvent(failure: Failure, options: SentryEventOptions): ErrorEvent {
   const { errors, route, request, extra, breadcrumbs } = failure;
   const images = toImages(errors, options.debugIds);
   return {
+    type: undefined,
     event_id: failure.id,
     timestamp: failure.at / 1000,
     platform: failure.side === 'server' ? 'node' : 'javascript',
@@ -97,7 +53,7 @@ function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent
     contexts: toContexts(failure, options),
     extra,
     request: request && toRequest(request, options),
-    breadcrumbs: breadcrumbs?.map(toBreadcrumb),
+    breadcrumbs: breadcrumbs?.map(({ at, ...rest }) => ({ timestamp: at / 1000, ...rest })),
     ...(errors.length > 0 ? { exception: { values: toExceptions(failure) } } : { message: failure.title }),
     debug_meta: images.length > 0 ? { images } : undefined,
   };
@@ -108,7 +64,7 @@ function toRequest({ body: _body, credentials: _names, ...shown }: RequestRecord
   return { ...shown, url: cutText(toAbsolute(shown.url, origin)) };
 }
 
-function toLevel({ kind, origin, level }: Failure): SentryEvent['level'] {
+function toLevel({ kind, origin, level }: Failure): ErrorEvent['level'] {
   if (level || WARNINGS.has(kind)) return 'warning';
   return origin === 'process' ? 'fatal' : 'error';
 }
@@ -132,7 +88,7 @@ function toTags(failure: Failure, options: SentryEventOptions): Record<string, s
   );
 }
 
-function toContexts(failure: Failure, options: SentryEventOptions): Record<string, Record<string, unknown>> {
+function toContexts(failure: Failure, options: SentryEventOptions): ErrorEvent['contexts'] {
   const { build, location, cut, componentStack, traceId, spanId, id } = failure;
   const url = toUrl(failure, options);
   return {
@@ -149,8 +105,8 @@ function toContexts(failure: Failure, options: SentryEventOptions): Record<strin
 }
 
 /** Sentry expects a chain from its cause outwards, but numbered from the outermost error. */
-function toExceptions({ errors, origin }: Failure): SentryException[] {
-  const values = errors.map((error, index): SentryException => {
+function toExceptions({ errors, origin }: Failure): Exception[] {
+  const values = errors.map((error, index): Exception => {
     const frames = error.frames.map(toFrame).reverse();
     return {
       type: error.class,
@@ -188,10 +144,6 @@ function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<stri
     const debugId = Object.hasOwn(debugIds, file) ? debugIds[file] : undefined;
     return debugId ? { type: 'sourcemap' as const, code_file: toFilename(file), debug_id: debugId } : [];
   });
-}
-
-function toBreadcrumb({ at, ...rest }: Breadcrumb): SentryBreadcrumb {
-  return { timestamp: at / 1000, ...rest };
 }
 
 /** The address where the failure is shown: an echo is shown with the failure of the server. */

@@ -4,7 +4,7 @@ import { Second } from '../../../shared/units.ts';
 import type { Failure, Reporter } from '../../errors/failure.ts';
 import type { Count } from '../../request/counters.ts';
 import type { Upstream } from '../report-parts.ts';
-import { type SentryEvent, type SentryEventOptions, toSentryEvent } from './sentry-event.ts';
+import { type SentryEventOptions, toSentryEvent } from './sentry-event.ts';
 
 type ClientOptions = ConstructorParameters<typeof NodeClient>[0];
 type Transport = NonNullable<ReturnType<ClientOptions['transport']>>;
@@ -57,7 +57,7 @@ const CLOSE_TIME = 2 * Second;
 export function createSentry(options: SentryOptions): Sentry {
   const { dsn, count } = options;
   /** The event that `report()` is sending. Everything within it is synchronous. */
-  let sending: SentryEvent | undefined;
+  let sending: ErrorEvent | undefined;
 
   const client = new NodeClient({
     dsn: dsn.text,
@@ -87,7 +87,7 @@ export function createSentry(options: SentryOptions): Sentry {
     sending = toSentryEvent(failure, options);
     try {
       // A copy, because the SDK modifies the event.
-      client.captureEvent(structuredClone(sending) as ErrorEvent, { event_id: failure.id }, toScope(failure));
+      client.captureEvent(structuredClone(sending), { event_id: failure.id }, toScope(failure));
     } finally {
       sending = undefined;
     }
@@ -132,14 +132,13 @@ function createWaitingList(count: Count) {
 }
 
 /** Removes everything that scopes and processors added, because it was not scrubbed. */
-function withOwnFields(event: ErrorEvent, own: SentryEvent): ErrorEvent {
+function withOwnFields(event: ErrorEvent, own: ErrorEvent): ErrorEvent {
   // For the header of the envelope. It has only names of the trace, the release and the project.
   const { dynamicSamplingContext } = event.sdkProcessingMetadata ?? {};
   return {
-    ...(own as ErrorEvent),
-    type: undefined,
+    ...own,
     ...(event.sdk && { sdk: event.sdk }),
-    ...(own.contexts.trace && { sdkProcessingMetadata: { dynamicSamplingContext } }),
+    ...(own.contexts?.trace && { sdkProcessingMetadata: { dynamicSamplingContext } }),
   };
 }
 

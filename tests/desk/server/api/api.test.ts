@@ -17,7 +17,9 @@ const IGNORED = { status: { state: 'ignored' } };
 async function start(options: Parameters<typeof startDeskApi>[0] = {}) {
   const api = await startDeskApi(options);
   await ingest(api.site.store, fullWithSource(), summaryOf({ digest: OTHER, title: 'Other', at: Date.now() + Minute }));
-  return { ...api, patch: (body: object) => api.ask('patch', PATH, { body }) };
+  const patch = (body: object, ifMatch?: string) =>
+    api.ask('patch', PATH, { body, ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }) });
+  return { ...api, patch, tag: async () => String((await api.get(PATH)).headers.etag) };
 }
 
 describe('a caller', () => {
@@ -151,19 +153,43 @@ describe('a change', () => {
     [{ state: 'ignored', until: 4e12 }, { ignoredUntil: 4e12 }],
     [{ state: 'ignored', untilMore: 25 }, { ignoredUntilMore: 25 }],
     [{ state: 'open' }, {}],
-  ])('to %j is stored with its author', async (status, told) => {
+  ])('to %j is stored with its author, and returns what it replaced', async (status, told) => {
     const { get, patch } = await start();
     await patch(IGNORED);
     const { body } = await patch({ status });
+    expect(body.replaced).toMatchObject({ status: { state: 'ignored', changedBy: 'ada' }, version: '1' });
     const { state } = status;
     expect(body.incident.status).toEqual({ state, ...told, changedBy: 'ada', changedAt: expect.any(Number) });
     expect((await get(PATH)).body.status).toEqual(body.incident.status);
   });
 
-  it('can be its deletion', async () => {
-    const { ask, get } = await start();
-    expect((await ask('delete', PATH)).status).toBe(204);
-    expect((await get(PATH)).status).toBe(404);
+  it('returns an ETag for the next request, and a stale one is refused, for deleting too', async () => {
+    const { ask, get, patch, tag, site } = await start();
+    const before = await tag();
+    await ingest(site.store, summaryOf());
+    expect(await tag()).not.toBe(before);
+    const etag = String((await patch(RESOLVED, before)).headers.etag); // an occurrence is no change
+    expect((await get(PATH, { headers: { 'If-None-Match': etag } })).status).toBe(304);
+    expect((await patch(IGNORED, etag)).status).toBe(200);
+    const refused = await patch(RESOLVED, etag);
+    expect([refused.status, refused.body.detail]).toEqual([
+      412,
+      expect.stringMatching(/^The incident was changed in the meantime: ignored, last by ada at /),
+    ]);
+    expect((await ask('delete', PATH, { headers: { 'If-Match': etag } })).status).toBe(412);
+    expect((await ask('delete', PATH, { headers: { 'If-Match': await tag() } })).status).toBe(204);
+    expect(await get(PATH)).toMatchObject({ status: 404, body: { detail: expect.stringContaining('deleted by ada') } });
+  });
+
+  it.each([
+    ['*', 200],
+    ['W/CURRENT', 412],
+    ['UNQUOTED', 400],
+  ])('with If-Match: %s is answered with %d', async (ifMatch, status) => {
+    const { patch, tag } = await start();
+    const current = await tag();
+    const sent = ifMatch.replace('UNQUOTED', current.slice(1, -1)).replace('CURRENT', current);
+    expect((await patch(RESOLVED, sent)).status).toBe(status);
   });
 
   it.each([
@@ -176,7 +202,7 @@ describe('a change', () => {
     const { patch, get } = await start();
     const reply = await patch(body);
     expect([reply.status, reply.body.errors]).toEqual([422, errors]);
-    expect((await get(PATH)).body.status).toEqual({ state: 'open' });
+    expect((await get(PATH)).body.version).toBe('0');
   });
 });
 

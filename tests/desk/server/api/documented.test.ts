@@ -11,6 +11,7 @@ const INCIDENT = '/incidents/7K3QM2XA';
 const OTHER = '/incidents/2M3KQ7XA';
 const UNKNOWN = '/incidents/00000000';
 const OCCURRENCE = `${OTHER}/occurrences/3M3KQ7XA`;
+const STALE = { headers: { 'If-Match': '"999.abc"' } };
 const OPEN = { body: { status: { state: 'open' } } };
 
 type Asked = readonly [method: string, path: string, options?: AskOptions];
@@ -28,17 +29,19 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
   [400, 'get', '/incidents?state=gone'],
   [404, 'get', UNKNOWN],
   [404, 'patch', UNKNOWN, OPEN],
+  [412, 'patch', INCIDENT, { ...OPEN, ...STALE }],
   [422, 'patch', INCIDENT, { body: { status: { state: 'gone' } } }],
   [413, 'patch', INCIDENT, { body: { text: 'x'.repeat(200_000) } }],
   [415, 'patch', INCIDENT, { body: 'hello', headers: { 'Content-Type': 'text/plain' } }],
   [400, 'get', `${INCIDENT}/occurrences?after=x`],
   [400, 'delete', `${OCCURRENCE}?environment=`],
   [404, 'delete', `${UNKNOWN}/occurrences/3M3KQ7XA`],
+  [412, 'delete', OTHER, STALE],
 ];
 
 /** The calls of the operations to the desk worker. */
 const CALLS: readonly (keyof DeskCalls)[] = [
-  ...(['find', 'readDetails', 'readChanges', 'settle', 'listEnvironments'] as const),
+  ...(['find', 'readDetails', 'readDeletion', 'readChanges', 'settle', 'listEnvironments'] as const),
   ...(['listIncidents', 'countStates', 'listOccurrences'] as const),
   ...(['changeState', 'deleteIncident', 'deleteOccurrence'] as const),
 ];

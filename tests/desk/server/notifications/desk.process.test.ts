@@ -45,7 +45,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     const desk = await open({ webhooks: [webhook.url], mail }, { databaseUrl: await toUrl() });
     for (let count = 0; count < 50; count += 1) desk.journal(createFailure());
     await until(() => webhook.posted.length > 0 && mails.mails.length > 0, 'both', PATIENCE);
-    await desk.calls.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'now' }, 'ada');
+    await desk.calls.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'now' }, { author: 'ada' });
     desk.journal(createFailure({ at: Date.now() + 1 })); // later than the change, whose time can be this millisecond
     await until(() => webhook.posted.length > 1 && mails.mails.length > 1, 'both again', PATIENCE);
     await desk.calls.flush();

@@ -18,7 +18,7 @@ const FIRST = Date.UTC(2026, 10, 21, 20, 0, 0);
 const INCIDENT: Incident = {
   ...{ key: '7K3QM2XA@production', digest: '7K3QM2XA', environment: 'production', kind: 'exception' },
   ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
-  ...{ state: 'open', locationLine: 41 },
+  ...{ state: 'open', version: 0, locationLine: 41 },
   location: { path: 'src/server/product/cart.ts', function: 'load', detail: '' },
   ...{ firstAt: FIRST, lastAt: FIRST + Minute, firstRelease: 'v1', lastRelease: 'v2' },
   counts: { server: 1200, browser: 3 },

@@ -205,6 +205,16 @@ describe('an operator', () => {
     expect(await read()).toMatchObject({ ...expected, stateBy: 'ada' });
   });
 
+  it('overwrites a simultaneous change, and sees a message about it', async () => {
+    const { act, store, read } = await start();
+    const version = String((await read())?.version);
+    await store.changeState(KEY, { state: 'resolved', in: 'now' }, { author: 'grace' });
+    const words = toWords((await act('ignore', { version })).text);
+    expect(words).toContain('Before that, it was changed: resolved, last by grace at ');
+    const fresh = String((await read())?.version);
+    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Before that');
+  });
+
   it('can write and delete a note, and sees an error if it is empty or too long', async () => {
     const { act, store } = await start();
     for (const note of ['  ', 'x'.repeat(4097)]) {
@@ -218,13 +228,15 @@ describe('an operator', () => {
     expect(await store.listNotes(KEY, 10)).toEqual([]);
   });
 
-  it('can delete an occurrence and the incident', async () => {
+  it('can delete an occurrence and the incident, whose address then says so', async () => {
     const { act, show, store } = await start();
     const one = await act('removeOccurrence', { occurrence: '9F4W0R6B' });
     expect(one.headers.location).toBe(`/desk/${DIGEST}`);
     expect((await store.listOccurrences(KEY, { limit: 10 })).occurrences).toEqual([]);
     expect((await act('remove')).headers.location).toBe('/desk');
-    expect((await show()).status).toBe(404);
+    const gone = await show();
+    expect(gone.status).toBe(410);
+    expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
   });
 });
 

@@ -7,6 +7,7 @@ import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../suppo
 
 const digest = '7K3QM2XA';
 const key = `${digest}@production`;
+const ada = { author: 'ada' };
 const RESOLVED = { state: 'resolved', in: 'now' } as const;
 const browser = { side: 'browser' } as const;
 /** Returns a time after all earlier changes, but in the same hour. The store and the test use the same clock. */
@@ -14,7 +15,7 @@ const later = () => Math.min(Date.now() + Minute, (Math.floor(Date.now() / Hour)
 
 describeStores('the state of an incident', (open) => {
   const read = async (store: Store) => (await store.find({ digest }))?.incident;
-  const set = (store: Store, to: StateChange) => store.changeState(key, to, 'ada');
+  const set = (store: Store, to: StateChange) => store.changeState(key, to, ada);
   const returns = (store: Store, wanted: Partial<Failure> = {}) => ingest(store, summaryOf({ at: later(), ...wanted }));
 
   async function openWith(...failures: Partial<Failure>[]) {
@@ -27,10 +28,9 @@ describeStores('the state of an incident', (open) => {
     const { store } = await openWith({});
     const before = Date.now() - Minute;
     await set(store, { state: 'resolved', in: 'next' });
-    await store.changeState(key, { state: 'ignored', untilMore: 5 }, 'eve');
-    expect(await read(store)).toMatchObject({ state: 'ignored', stateBy: 'eve', ignoredGrowth: 5 });
+    await store.changeState(key, { state: 'ignored', untilMore: 5 }, { author: 'eve' });
+    expect(await read(store)).toMatchObject({ state: 'ignored', stateBy: 'eve', ignoredGrowth: 5, version: 2 });
     expect(await read(store)).not.toHaveProperty('resolvedIn');
-    expect(await store.changeState('00000000@production', RESOLVED, 'ada')).toBeUndefined();
     const log = await store.listChanges(key, 10);
     expect(log).toMatchObject([
       { author: 'eve', action: 'ignored', detail: { untilMore: 5 } },
@@ -39,11 +39,25 @@ describeStores('the state of an incident', (open) => {
     expect(log.every(({ at }) => at > before && at < Date.now() + Minute)).toBe(true);
   });
 
+  it('does not change if the caller saw another version, and the current one is returned', async () => {
+    const { store } = await openWith({});
+    const change = (author: string, expected?: number) =>
+      store.changeState(key, { state: 'ignored' }, { author, ...(expected !== undefined && { expected }) });
+    expect(await change('ada', 0)).toMatchObject({ outcome: 'changed', before: { version: 0 } });
+    expect(await change('bob', 0)).toMatchObject({ outcome: 'conflict', incident: { stateBy: 'ada', version: 1 } });
+    expect(await change('bob')).toMatchObject({ outcome: 'changed', before: { stateBy: 'ada' } });
+    expect(await store.changeState('00000000@production', RESOLVED, ada)).toEqual({ outcome: 'unknown' });
+    await ingest(store, summaryOf());
+    expect((await read(store))?.version).toBe(2); // An occurrence does not change it.
+    const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((author) => change(author, 2)));
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'conflict', 'conflict', 'conflict']);
+  });
+
   it('is a regression if it happens again after it was resolved', async () => {
     const { store } = await openWith({});
     await set(store, RESOLVED);
     await returns(store, { release: 'v2', build: 'build-2' });
-    expect(await read(store)).toMatchObject({ state: 'open', regressedIn: 'v2' });
+    expect(await read(store)).toMatchObject({ state: 'open', version: 2, regressedIn: 'v2' });
     expect(await read(store)).not.toHaveProperty('stateBy');
     expect((await store.listReleases(key))[1]).toMatchObject({ release: 'v2', regressedAt: expect.any(Number) });
     await returns(store);
@@ -105,7 +119,7 @@ describeStores('the state of an incident', (open) => {
     await driver.run('UPDATE desk_incidents SET ignored_until = ?', [Date.now() - Minute]);
     await store.endIgnores();
     await store.endIgnores();
-    expect(await read(store)).toMatchObject({ state: 'open' });
+    expect(await read(store)).toMatchObject({ state: 'open', version: 2 });
     expect(await store.listChanges(key, 9)).toMatchObject([{ action: 'ignore-ended' }, { action: 'ignored' }]);
   });
 

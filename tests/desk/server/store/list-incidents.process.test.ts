@@ -87,8 +87,8 @@ describeStores('the list of incidents', (open) => {
   it('is filtered by state, and counts the states', async () => {
     const { store } = await open();
     await fill(store, 4);
-    await store.changeState('00000001@production', { state: 'resolved', in: 'now' }, 'ada');
-    await store.changeState('00000002@production', { state: 'ignored' }, 'ada');
+    await store.changeState('00000001@production', { state: 'resolved', in: 'now' }, { author: 'ada' });
+    await store.changeState('00000002@production', { state: 'ignored' }, { author: 'ada' });
     expect(await listDigests(store, { state: 'open' })).toEqual(['00000003', '00000004']);
     expect(await listDigests(store, { state: 'resolved' })).toEqual(['00000001']);
     expect(await store.countStates({})).toEqual({ open: 2, resolved: 1, ignored: 1 });
@@ -139,7 +139,7 @@ describeStores('the list of incidents', (open) => {
     await ingest(store, fullOf({ digest: '00000001', request: request('/second') }));
     expect(await listDigests(store, { search: '/first' })).toEqual(['00000001']);
     expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
-    await store.deleteIncident('00000001@production');
+    await store.deleteIncident('00000001@production', { author: 'ada' });
     expect(await listDigests(store, { search: '/second' })).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../suppo
 const KEY = '7K3QM2XA@production';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };
 const mail = { id: 'mail', name: 'Mail to ada@example.com' };
+const ada = { author: 'ada' };
 const RESOLVED = { state: 'resolved', in: 'now' } as const;
 const ok = { ok: true, words: 'It answered 200.' };
 const no = { ok: false, words: 'It answered 500.' };
@@ -88,7 +89,7 @@ describeStores('notifications', (open) => {
     const { store } = await start({ after });
     const stored: string[] = [];
     for (const step of steps) {
-      if ('state' in step) await store.changeState(KEY, step, 'ada');
+      if ('state' in step) await store.changeState(KEY, step, ada);
       else await see(store, step);
       stored.push((await list(store)).map(({ event }) => event).join(' '));
     }
@@ -146,8 +147,8 @@ describeStores('notifications', (open) => {
   it('are skipped if an operator has handled the incident first', async () => {
     const { store } = await start();
     await ingest(store, ...[0, 1, 2].map((index) => fullOf({ digest: nameOf(index) })));
-    await store.changeState(`${nameOf(0)}@production`, RESOLVED, 'ada');
-    await store.deleteIncident(`${nameOf(1)}@production`);
+    await store.changeState(`${nameOf(0)}@production`, RESOLVED, ada);
+    await store.deleteIncident(`${nameOf(1)}@production`, ada);
     expect((await claim(store)).items).toMatchObject([{ incident: { digest: nameOf(2) } }]);
     expect((await list(store)).map(({ state }) => state)).toEqual(['dropped', 'dropped', 'waiting']);
   });

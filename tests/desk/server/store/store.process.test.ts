@@ -37,7 +37,7 @@ describeStores('a store', (open) => {
       incident: {
         ...{ key: KEY, digest: DIGEST, environment: 'production', kind: 'exception', location },
         ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
-        ...{ state: 'open', firstAt: hour, lastAt: hour + 1000 },
+        ...{ state: 'open', version: 0, firstAt: hour, lastAt: hour + 1000 },
         ...{ firstRelease: 'v1', lastRelease: 'v2' },
         ...{ counts: { server: 1, browser: 1 }, visitors: 0 },
       },

@@ -64,7 +64,7 @@ describeStores('a store', (open) => {
     const staging = await openStore(driver, { environment: 'staging', rules });
     await production.useBuild({ id: 'build-1', release: 'v1' });
     await production.ingest({ occurrences: [fullOf(), fullOf()] });
-    await production.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'next' }, 'ada');
+    await production.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'next' }, { author: 'ada' });
     await production.addNote(`${DIGEST}@production`, 'Mended.', 'ada');
     // The next release runs in staging first, where the failure is known too.
     const next = { build: 'build-2', release: 'v2' };

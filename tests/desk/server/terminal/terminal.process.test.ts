@@ -64,8 +64,8 @@ describe.each([
     const shown = JSON.parse((await run(address, '--json')).out);
     expect(shown).toMatchObject({ digest: DIGEST, shown: { full: { traceId: failure.traceId } } });
     expect((await run('ZZZZZZZZ')).err).toContain('Nothing found for "ZZZZZZZZ"');
-    await desk.calls.deleteIncident(`${DIGEST}@production`);
-    expect((await run(address)).err).toMatch(/^Nothing found for /);
+    await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
+    expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
   });
 
   it('makes a backup, or says how', async () => {

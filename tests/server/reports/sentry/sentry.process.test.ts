@@ -234,8 +234,8 @@ describe('the event', () => {
 
   it('has a path if no origin is known, and a message if there is no error', () => {
     const { message, exception, contexts, tags } = toSentryEvent({ ...failure, errors: [], title: 'Killed.' }, options);
-    expect([message, exception, tags.incident]).toEqual(['Killed.', undefined, undefined]);
-    expect(contexts.incident?.url).toBe('/failures/7K3QM2XA-9F4W0R6B');
+    expect([message, exception, tags?.incident]).toEqual(['Killed.', undefined, undefined]);
+    expect(contexts?.incident?.url).toBe('/failures/7K3QM2XA-9F4W0R6B');
   });
 
   it("has no digest that is not known yet, and an echo has the address of the server's failure", () => {
@@ -243,7 +243,7 @@ describe('the event', () => {
     expect(JSON.stringify(early)).not.toContain(failure.digest);
     expect(early.release).toBeUndefined();
     const echo = toSentryEvent({ ...failure, echoOf: '7K3QM2XA-AAAAAAAA' }, options);
-    expect(echo.contexts.incident?.url).toBe('/failures/7K3QM2XA-AAAAAAAA');
+    expect(echo.contexts?.incident?.url).toBe('/failures/7K3QM2XA-AAAAAAAA');
   });
 
   it('fits into the size limit, and lists what was cut', () => {
@@ -251,7 +251,7 @@ describe('the event', () => {
     const errors = Array(10).fill({ class: 'E', message: 'm', frames: Array(100).fill(frame) });
     const event = toSentryEvent({ ...failure, errors }, options);
     expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(MAX_EVENT_BYTES);
-    expect(event.contexts.incident?.cut).toEqual(expect.arrayContaining(['frames']));
+    expect(event.contexts?.incident?.cut).toEqual(expect.arrayContaining(['frames']));
     expect(event.exception?.values).toHaveLength(10);
   });
 });

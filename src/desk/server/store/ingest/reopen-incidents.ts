@@ -9,6 +9,7 @@ import type { CountedIncident } from './store-incidents.ts';
 interface ClosedRow {
   readonly key: IncidentKey;
   readonly state: IncidentState;
+  readonly version: number;
   readonly state_at: number;
   readonly resolved_in: 'now' | 'next' | null;
   readonly ignored_growth: number | null;
@@ -29,7 +30,7 @@ export async function reopenIncidents(
   const closed = counted.filter(({ state }) => state !== 'open').map(({ key }) => key);
   if (closed.length === 0) return;
   const rows = await sql.all<ClosedRow>(
-    `SELECT key, state, state_at, resolved_in, ignored_growth, ignored_server, ignored_browser, server_count
+    `SELECT key, state, version, state_at, resolved_in, ignored_growth, ignored_server, ignored_browser, server_count
       FROM desk_incidents WHERE state <> 'open' AND key IN (${placeholders(closed)}) ORDER BY key`,
     closed,
   );
@@ -88,16 +89,17 @@ async function reopenIgnored(
   await reopen(sql, row, { due_event: 'frequent' }, { action: 'grown', detail: { count: grown } });
 }
 
+/** Reopens the version that was read. The author of a later version has already seen this return. */
 async function reopen(
   sql: Sql,
-  { key }: ClosedRow,
+  { key, version }: ClosedRow,
   columns: Columns,
   change: { readonly action: 'regressed' | 'grown'; readonly detail: object },
 ): Promise<void> {
-  await sql.run(
-    `UPDATE desk_incidents SET state = 'open', state_at = ${sql.dialect.now}, state_by = NULL,
-      resolved_in = NULL, ignored_until = NULL, ignored_growth = NULL, ${assignments(columns)} WHERE key = ?`,
-    [...Object.values(columns), key],
+  const changed = await sql.run(
+    `UPDATE desk_incidents SET state = 'open', version = version + 1, state_at = ${sql.dialect.now}, state_by = NULL,
+      resolved_in = NULL, ignored_until = NULL, ignored_growth = NULL, ${assignments(columns)} WHERE key = ? AND version = ?`,
+    [...Object.values(columns), key, version],
   );
-  await storeChange(sql, { key, author: '', ...change });
+  if (changed > 0) await storeChange(sql, { key, author: '', ...change });
 }

@@ -8,11 +8,12 @@ import styles from './change-forms.module.css';
 
 /** Forms to resolve, ignore and reopen, with the result of the last one. */
 export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
-  const { status } = data;
+  const { status, version } = data;
   return (
     <section className={styles.forms} aria-label="Change">
       {status.state !== 'resolved' && (
         <Form action="incident.resolve" preventScrollReset>
+          <Version of={version} />
           <button type="submit" className="main">
             Resolve
           </button>
@@ -21,18 +22,24 @@ export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
       )}
       {status.state !== 'ignored' && (
         <Form action="incident.ignore" preventScrollReset>
+          <Version of={version} />
           <button type="submit">Ignore</button>
           <Choice name="how" label="Ignored" of={IGNORE_CHOICES} />
         </Form>
       )}
       {status.state !== 'open' && (
         <Form action="incident.reopen" preventScrollReset>
+          <Version of={version} />
           <button type="submit">Reopen</button>
         </Form>
       )}
       <Said status={status} />
     </section>
   );
+}
+
+function Version({ of: version }: { readonly of: string }) {
+  return <input type="hidden" name="version" value={version} />;
 }
 
 interface ChoiceProps {
@@ -68,7 +75,12 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
   return (
     <p className={styles.said} role="status">
       {refused && <strong className={styles.refused}>{refused}</strong>}
-      {outcome?.data && <strong>{outcome.data.words}</strong>}
+      {outcome?.data && (
+        <>
+          <strong>{outcome.data.words}</strong>
+          {outcome.data.overtook && ` Before that, ${outcome.data.overtook}. Your change replaced it.`}
+        </>
+      )}
       {!outcome && <State>{`${STATE_WORDS[status.state]}${detail && ` ${detail}`}.`}</State>}
     </p>
   );
@@ -99,6 +111,7 @@ export function Removal({ of: data }: { readonly of: IncidentData }) {
         <summary>Delete the incident</summary>
         <Form action="incident.remove">
           <p>This deletes its occurrences, counts and notes. If it happens again, it is a new incident.</p>
+          <input type="hidden" name="version" value={data.version} />
           <button type="submit" className="grave">
             Delete the incident
           </button>

@@ -5,10 +5,10 @@ import { Panel } from '../../ui/panel.tsx';
 import styles from './changes.module.css';
 
 /** Notes and changes, latest first. */
-export function Changes({ of: { changes, canChange, now } }: { readonly of: IncidentData }) {
+export function Changes({ of: { changes, canChange, now, version } }: { readonly of: IncidentData }) {
   return (
     <Panel title="Notes and changes">
-      {canChange && <NewNote />}
+      {canChange && <NewNote version={version} />}
       {changes.length === 0 ? (
         <p className={styles.quiet}>No activity yet.</p>
       ) : (
@@ -35,12 +35,13 @@ export function Changes({ of: { changes, canChange, now } }: { readonly of: Inci
   );
 }
 
-function NewNote() {
+function NewNote({ version }: { readonly version: string }) {
   const outcome = useActionResult('incident.addNote');
   const error = outcome?.errors?.note;
   const typed = outcome?.errors ? outcome.values?.note : undefined;
   return (
     <Form action="incident.addNote" className={styles.form} reset preventScrollReset>
+      <input type="hidden" name="version" value={version} />
       <label className="unseen" htmlFor="note">
         Note
       </label>
