@@ -12,7 +12,7 @@ import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
-import { toBuildId } from './build/manifest.mjs';
+import { describeScripts, toBuildId } from './build/manifest.mjs';
 import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
@@ -109,6 +109,7 @@ export async function build({
   const rest = [...maps, ...packedMaps, ...compressed, { path: 'sites.json', contents: sites }];
   await finishBuild(dist, rest, stamp);
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
+  for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }
 
 const isMap = ({ path }) => path.endsWith('.map');

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { statSync, watch } from 'node:fs';
+import { existsSync, statSync, watch } from 'node:fs';
 import net from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,8 +73,8 @@ export async function develop() {
   if (process.env.npm_lifecycle_event) setInterval(checkParent, parentMs);
   watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
   watchExistingApp();
-  for (const path of ['build.mjs', 'build', 'package.json']) {
-    watch(`${root}/${path}`, () => tellToRestart(path));
+  for (const path of ['build.mjs', 'build', 'package.json', '.env'].filter((path) => existsSync(join(root, path)))) {
+    watch(join(root, path), () => tellToRestart(path));
   }
   // A first build of the server takes as long as that of the client.
   serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);

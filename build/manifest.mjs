@@ -84,6 +84,50 @@ function listStaticImports(metafile, output, found = new Set()) {
   return found;
 }
 
+/** A page with more scripts of its own gets a warning (bytes, gzip). */
+const largeBytes = 150 * 1000;
+
+/**
+ * Says how large the scripts are that pages load (gzip), and what makes a page large.
+ *
+ * @param {import('../src/shared/wire/manifest.ts').AppAssets} assets
+ * @param {Pick<import('esbuild').Metafile, 'outputs'>} metafile
+ * @param {string} outdir
+ * @param {{ path: string, contents: Uint8Array }[]} compressed paths within `dist`
+ * @returns {string[]} lines
+ */
+export function describeScripts({ entry, routes }, { outputs }, outdir, compressed) {
+  const sizes = new Map(compressed.map(({ path, contents }) => [path, contents.length]));
+  const measure = ({ script, preloads }) =>
+    [script, ...preloads].reduce((sum, url) => sum + (sizes.get(`client${url}.gz`) ?? 0), 0);
+  const toText = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+  const pages = Object.entries(routes)
+    .map(([id, files]) => ({ id, files, size: measure(files) }))
+    .sort((one, other) => other.size - one.size);
+  const most = pages[0] ? ` The largest page adds ${toText(pages[0].size)}: ${pages[0].id}.` : '';
+  return [
+    `Scripts on every page: ${toText(measure(entry))} (gzip).${most}`,
+    ...pages
+      .filter(({ size }) => size > largeBytes)
+      .map(({ id, files, size }) => {
+        const largest = findLargestPackage(
+          [files.script, ...files.preloads].map((url) => outputs[outdir + url].inputs),
+        );
+        return `The page "${id}" adds ${toText(size)}, most of it from ${largest}. Load what visitors do not need at once with lazy() of React.`;
+      }),
+  ];
+}
+
+/** @returns {string} the package of most bytes; of own code, the folder `src` */
+function findLargestPackage(chunks) {
+  const totals = new Map();
+  for (const [path, { bytesInOutput }] of chunks.flatMap((inputs) => Object.entries(inputs))) {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? 'src';
+    totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
+  }
+  return [...totals].sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'src';
+}
+
 /**
  * Another release has another id, even if only its server differs, because there is one set of source maps for an id.
  *

@@ -75,17 +75,18 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
         if (request.kind === 'entry-point')
           return resolve(build, requests.get(request.path.slice('module:'.length)), {});
         const found = await resolve(build, request, request.with);
-        if (found.errors.length > 0) {
+        const fail = async (texts) => {
           const location = await locate(toRelative(request.importer), `["']${RegExp.escape(request.path)}["']`);
-          return { errors: found.errors.map((error) => ({ text: error.text, location })) };
-        }
+          return { errors: texts.map((text) => ({ text, location })) };
+        };
+        if (found.errors.length > 0) return fail(found.errors.map(({ text }) => text));
         const key = found.external ? found.path : toInput(found);
         const importer = toInput({ path: request.importer, namespace: request.namespace });
         try {
           const imported = { path: key, kind: request.kind, external: found.external };
           requireClientInputs({ inputs: { [importer]: { bytes: 0, imports: [imported] } } });
         } catch (error) {
-          return { errors: [{ text: error.message }] };
+          return fail([error.message]);
         }
         if (found.external || isAsset(key)) return found;
         if (found.namespace === 'file' && !isModule(key)) {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { describeScripts } from '../../build/manifest.mjs';
 import { hasCurrentBuild } from '../../build/stamp.mjs';
 import { build, stopBuilder } from '../../build.mjs';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
@@ -122,6 +123,33 @@ afterAll(async () => {
 });
 
 describe('the client bundle', () => {
+  it('says how large the scripts of pages are, and what makes one large', () => {
+    const assets = {
+      entry: { script: '/a.js', preloads: ['/b.js'], styles: [] },
+      routes: {
+        home: { script: '/home.js', preloads: [], styles: [] },
+        charts: { script: '/charts.js', preloads: ['/shared.js'], styles: [] },
+      },
+    };
+    const toOutput = (...inputs: [path: string, bytesInOutput: number][]) => ({
+      ...{ bytes: 1, imports: [], exports: [] },
+      inputs: Object.fromEntries(inputs.map(([path, bytesInOutput]) => [path, { bytesInOutput }])),
+    });
+    const outputs = {
+      'out/charts.js': toOutput(['src/shared/charts.tsx', 3], ['../../node_modules/@acme/charts/a.js', 2]),
+      'out/shared.js': toOutput(['node_modules/@acme/charts/b.js', 2]),
+    };
+    const sizes = { a: 70_000, b: 900, home: 1000, charts: 140_000, shared: 12_345 };
+    const compressed = Object.entries(sizes).map(([name, size]) => ({
+      path: `client/${name}.js.gz`,
+      contents: new Uint8Array(size),
+    }));
+    expect(describeScripts(assets, { outputs }, 'out', compressed)).toEqual([
+      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts.',
+      'The page "charts" adds 152.3 kB, most of it from @acme/charts. Load what visitors do not need at once with lazy() of React.',
+    ]);
+  });
+
   it('has a hashed chunk for each route, and names it in the manifest', () => {
     expect(Object.keys(manifest.routes)).toEqual(['layout', 'home', 'plain']);
     for (const [id, { script }] of Object.entries(manifest.routes)) {

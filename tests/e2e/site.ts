@@ -57,7 +57,11 @@ export function usePages(toUrl: () => string) {
   /** A profile costs a process and has an empty cache, so pages with the same options share one in each file. */
   function shareProfile(options: BrowserContextOptions, cookie?: SessionCookie): Profile {
     const key = JSON.stringify([options, cookie]);
-    const profile = profiles.get(key) ?? { context: createContext(options, cookie), viewport: options.viewport ?? VIEWPORT, free: [] };
+    const profile = profiles.get(key) ?? {
+      context: createContext(options, cookie),
+      viewport: options.viewport ?? VIEWPORT,
+      free: [],
+    };
     profiles.set(key, profile);
     return profile;
   }

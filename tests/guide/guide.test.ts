@@ -161,14 +161,14 @@ describe('its pages', () => {
 
   it('show a message for an expected error, and a digest for a failure', async () => {
     const { visitor } = await start();
-    app.write({ 'backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
+    app.write({ 'data/backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
     expect((await read(visitor, '/backup')).html).toContain('2 people, on 2026-01-02');
-    app.write({ 'backup.json': '{"takenAt' });
+    app.write({ 'data/backup.json': '{"takenAt' });
     const broken = await read(visitor, '/backup');
     expect(broken.status).toBe(500);
     expect(broken.html).toContain(`<code>${broken.headers.get('x-error-digest')}</code>`);
     expect(broken.html).not.toMatch(/JSON at|SyntaxError/);
-    app.write({ 'backup.json': undefined });
+    app.write({ 'data/backup.json': undefined });
     const none = await read(visitor, '/backup');
     expect([none.status, none.html]).toEqual([503, expect.stringContaining('There is no backup yet.')]);
   });

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
 import { LINE_END, parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
@@ -40,7 +41,7 @@ export function toBrowserError({ title, message, stack, componentStack }: Thrown
 function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
-  const own = located.find(isOwn);
+  const own = located.find((frame) => isOwn(frame) && isProductCode(frame.file)) ?? located.find(isOwn);
   const hint = toErrorHint(text);
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,
@@ -55,9 +56,9 @@ function describe({ title, text, frames, componentStack = '' }: Thrown, dist: st
   return { title, problems: [problem, { text: 'The components around it, innermost first', trail }] };
 }
 
-/** True for a frame of the project's source; false for dependencies, Node, the build, and the wrapper around `fetch`. */
+/** True for a frame of the project's source; false for dependencies, Node and the build. */
 function isOwn({ file }: StackFrame): boolean {
-  return !/^(?:\.\.|node_modules|server|client|src\/client\/develop)\/|:/.test(file);
+  return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
 }
 
 function toLine({ function: name, file, line, column }: StackFrame): string {

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { Second } from '../../shared/units.ts';
 import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendText } from '../request/send-body.ts';
 import { onClose } from '../request/step.ts';
 import { forReaders, type MayRead } from './check-token.ts';
 import type { FixedPaths } from './fixed-paths.ts';
@@ -43,10 +41,7 @@ export function checkPage({ trust, mayRead }: { trust: ProxyTrust; mayRead: MayR
       bytes += chunk.length;
     });
     req.on('error', () => undefined); // a caller that leaves needs no answer
-    req.on('end', () => {
-      if (bytes > MAX_ACTION_BYTES) sendText(res, 413, `Send at most ${MAX_ACTION_BYTES} bytes.`);
-      else sendSeen(res, toSeen(req, bytes));
-    });
+    req.on('end', () => sendSeen(res, toSeen(req, bytes)));
   }
 
   function toSeen(req: IncomingMessage, bytes: number): SeenRequest {

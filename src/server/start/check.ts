@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
 import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/check-page.ts';
 import { readKeptToken } from '../front/tokens.ts';
+import { listUploads, type PageTable } from '../pages/server-page.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
 import { ConfigError } from '../settings.ts';
 import type { Tracker } from '../tracker/tracker.ts';
@@ -19,10 +20,13 @@ export interface Finding {
   readonly text: string;
 }
 
-type CheckedSite = Pick<Site<unknown, unknown, object>, 'dist' | 'tracker'>;
+interface CheckedSite extends Pick<Site<unknown, unknown, object>, 'dist' | 'tracker'> {
+  readonly product: { readonly settings: ProductSettings<unknown>; readonly pages: PageTable<never> };
+}
 
-/** The time for one request to the site (ms). */
+/** The time for one request to the site (ms), and for each MiB that is sent. */
 const TIMEOUT = 15 * Second;
+const TIMEOUT_PER_MIB = 2 * Second;
 /** Below this, the server soon cannot store anything (bytes). */
 const LITTLE_SPACE = 100 * MiB;
 
@@ -31,28 +35,23 @@ const LITTLE_SPACE = 100 * MiB;
  * URL, it also asks that site from outside.
  *
  * @param args the arguments of the process
- * @param settings of the product
  * @returns the exit code
  */
-export async function runCheck(
-  args: readonly string[],
-  settings: ProductSettings<unknown>,
-  site: CheckedSite,
-): Promise<number> {
+export async function runCheck(args: readonly string[], site: CheckedSite): Promise<number> {
   const given = args[args.indexOf('--check') + 1];
   const url = given === undefined ? undefined : URL.parse(given);
   if (url === null || (url && !/^https?:$/.test(url.protocol))) {
     process.stderr.write(`${given} is not the URL of a site. Use one such as https://example.com.\n`);
     return 1;
   }
-  const { findings, config } = checkHere(settings, site);
-  const all = url && config ? [...findings, ...(await checkSite(url, config, site.tracker))] : findings;
+  const { findings, config } = checkHere(site);
+  const all = url && config ? [...findings, ...(await checkSite(url, config, site))] : findings;
   for (const { level, text } of all) process.stdout.write(`${level}: ${text}\n`);
   return all.some(({ level }) => level === 'error') ? 1 : 0;
 }
 
 /** Checks everything that can stop a start. `config` is undefined if a setting is invalid. */
-function checkHere(settings: ProductSettings<unknown>, { dist, tracker }: CheckedSite) {
+function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
   const { env } = process;
   const findings: Finding[] = listRemovedSettings(env).map((text) => ({ level: 'warning', text }));
   const config = attempt(findings, () => readConfig(env));
@@ -108,21 +107,29 @@ function checkFolder({ dataDir }: Config, tracker: Tracker | undefined): Finding
 }
 
 /** Asks a site from outside. The token comes from the settings of this folder. */
-async function checkSite(url: URL, config: Config, tracker: Tracker | undefined): Promise<Finding[]> {
+async function checkSite(url: URL, config: Config, site: CheckedSite): Promise<Finding[]> {
   try {
-    const { status } = await ask(url, '/readyz');
-    if (status !== 200)
-      return [{ level: 'error', text: `${url.origin}/readyz answers ${status}. Is the server running?` }];
+    const ready = await ask(url, '/readyz');
+    if (ready.status !== 200)
+      return [{ level: 'error', text: `${url.origin}/readyz answers ${ready.status}. Is the server running?` }];
+    const home = await ask(url, '/');
+    const refused: Finding[] =
+      home.status === 421
+        ? [{ level: 'error', text: `The server refuses this host (421). Add ${url.origin} to PUBLIC_ORIGINS.` }]
+        : [];
+    const closed = await Promise.all((site.tracker?.guarded ?? []).map((path) => checkClosed(url, path)));
+    const [known = readKeptToken(config.dataDir)] = [...config.operatorTokens, ...config.viewerTokens];
+    const proxy: Finding[] = known
+      ? await checkProxy(url, known.token, findLargestForm(site.product.pages))
+      : [{ level: 'error', text: 'There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.' }];
+    return [...refused, ...closed.flat(), ...proxy];
   } catch (error) {
     return [{ level: 'error', text: `${url.origin} cannot be reached: ${toReason(error)}.` }];
   }
-  const closed = await Promise.all((tracker?.guarded ?? []).map((path) => checkClosed(url, path)));
-  const [known = readKeptToken(config.dataDir)] = [...config.operatorTokens, ...config.viewerTokens];
-  if (known) return [...closed.flat(), ...(await checkProxy(url, known.token))];
-  return [
-    ...closed.flat(),
-    { level: 'error', text: 'There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.' },
-  ];
+}
+
+function findLargestForm(pages: PageTable<never>): number {
+  return Math.max(MAX_ACTION_BYTES, ...listUploads(pages, Object.keys(pages)).map(([, maxBytes]) => maxBytes));
 }
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
@@ -142,17 +149,18 @@ async function checkClosed(url: URL, path: string): Promise<Finding[]> {
 }
 
 /** How does a proxy pass on a request: address and scheme, a large body, and a streamed answer? */
-async function checkProxy(url: URL, token: string): Promise<Finding[]> {
+async function checkProxy(url: URL, token: string, size: number): Promise<Finding[]> {
   const response = await ask(url, CHECK_PATH, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': FORGED_ADDRESS },
-    body: Buffer.alloc(MAX_ACTION_BYTES),
+    body: Buffer.alloc(size),
+    signal: AbortSignal.timeout(TIMEOUT + (size / MiB) * TIMEOUT_PER_MIB),
   });
   if (response.status === 413) {
     return [
       {
         level: 'error',
-        text: `A body of ${MAX_ACTION_BYTES} bytes is refused with 413. Raise the limit of the proxy.`,
+        text: `A body of ${size} bytes is refused with 413, but forms can be as large. Raise the limit of the proxy.`,
       },
     ];
   }
@@ -173,12 +181,13 @@ async function checkProxy(url: URL, token: string): Promise<Finding[]> {
 }
 
 function judgeSeen(url: URL, { address, scheme, host, isPeerTrusted, isForwarded, bytes }: SeenRequest): Finding[] {
-  const scheming: Finding =
-    `${scheme}:` === url.protocol
-      ? { level: 'ok', text: `The server sees ${scheme}://${host}.` }
+  const origin = `${scheme}://${host}`;
+  const origins: Finding =
+    origin === url.origin
+      ? { level: 'ok', text: `The server sees ${origin}.` }
       : {
           level: 'error',
-          text: `The server sees ${scheme} instead of ${url.protocol.slice(0, -1)}. Let the proxy set X-Forwarded-Proto, and set TRUST_PROXY.`,
+          text: `The server sees ${origin} instead of ${url.origin}. Let the proxy pass on Host and set X-Forwarded-Proto, and set TRUST_PROXY.`,
         };
   const addressing: Finding =
     address === FORGED_ADDRESS
@@ -192,7 +201,7 @@ function judgeSeen(url: URL, { address, scheme, host, isPeerTrusted, isForwarded
             text: `The server sees every visitor as ${address}, because it does not trust the proxy. Set TRUST_PROXY to its address.`,
           }
         : { level: 'ok', text: `The server sees this machine as ${address}.` };
-  return [scheming, addressing, { level: 'ok', text: `A body of ${bytes} bytes arrives.` }];
+  return [origins, addressing, { level: 'ok', text: `A body of ${bytes} bytes arrives.` }];
 }
 
 function judgeStream(isStreamed: boolean): Finding {

@@ -30,7 +30,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
     const site = { dist, tracker, ...(await load()) };
     if (process.argv.includes('--check')) {
       const { runCheck } = await import('./check.ts');
-      process.exit(await runCheck(process.argv, site.product.settings, { dist, tracker }));
+      process.exit(await runCheck(process.argv, site));
     }
     await startSite(site);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { get as getOverHttp, Agent as PlainAgent } from 'node:http';
 import { connect } from 'node:http2';
 import { Agent, type RequestOptions, request } from 'node:https';
@@ -10,16 +10,7 @@ import { WebSocket } from 'ws';
 import { createFolder } from '../../support/folder.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { readReply } from '../../support/pages-app.tsx';
-import {
-  HOST,
-  PROXIES,
-  type ProxyName,
-  REPLICAS,
-  type RunningProxy,
-  readExample,
-  startProxy,
-  whyNot,
-} from './proxies.ts';
+import { HOST, PROXIES, type ProxyName, type RunningProxy, readExample, startProxy, whyNot } from './proxies.ts';
 
 const ORIGIN = `https://${HOST}`;
 const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
@@ -308,15 +299,6 @@ describe.each(PROXIES)('behind %s', (name) => {
       three.map(([status, method, path]) => [method, path, status]),
     );
   });
-});
-
-it('compose.yaml configures Caddy like the docs', () => {
-  const compose = readFileSync(new URL('../../../compose.yaml', import.meta.url), 'utf8');
-  const [, configured = ''] = /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s.exec(compose) ?? [];
-  const told = readExample('caddy')
-    .replace(HOST, () => '{$$SITE}')
-    .replace(REPLICAS.join(' '), 'site-1:3000 site-2:3000');
-  expect(configured.split(/\s+/).join(' ').trim()).toBe(told.split(/\s+/).join(' ').trim());
 });
 
 /** The lines of the access log so far. */

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../../support/free-port.ts';
+import { readProjectFile } from '../../support/owned-app.ts';
 import { createProxyFolder, type ProxyProcess, startProxyProcess } from './proxy-process.ts';
 
 export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
@@ -12,7 +13,7 @@ export const PROXIES: readonly ProxyName[] = ['nginx', 'haproxy', 'caddy'];
 export const HOST = 'www.example.com';
 
 /** The replicas in the examples. */
-export const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
+const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
 
 export interface ProxyOptions {
   /** Host and port of each replica. */
@@ -45,7 +46,7 @@ function isInstalled(program: string): boolean {
   return spawnSync(program, [question]).status === 0;
 }
 
-/** Starts a proxy with its configuration in docs/operating.md. Only ports, replicas and certificate are replaced. */
+/** Starts a proxy with its configuration in docs/operating.md or compose.yaml. Only ports, replicas and certificate are replaced. */
 export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions): Promise<RunningProxy> {
   const place = { folder: createProxyFolder(), httpPort: await findFreePort(), httpsPort: await findFreePort() };
   const certificate = makeCertificate(place.folder);
@@ -64,12 +65,20 @@ export async function startProxy(name: ProxyName, { replicas, changes = {} }: Pr
  * @throws if docs/operating.md has no such block
  */
 export function readExample(name: ProxyName, index = 0): string {
-  const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8');
-  const language = name === 'caddy' ? 'caddyfile' : name;
-  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
-  const text = blocks[index]?.[1];
-  if (text === undefined) throw new Error(`docs/operating.md has no configuration for ${name} (\`\`\`${language}).`);
+  const page = readProjectFile('docs/operating.md');
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${name}\\n(.*?)^\`\`\`$`, 'gms'))];
+  const text = name === 'caddy' ? readCaddyfile() : blocks[index]?.[1];
+  if (text === undefined) throw new Error(`docs/operating.md has no configuration for ${name} (\`\`\`${name}).`);
   return text;
+}
+
+/** Returns the Caddyfile of compose.yaml, with host and replicas as in docs/operating.md. */
+function readCaddyfile(): string | undefined {
+  return /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s
+    .exec(readProjectFile('compose.yaml'))?.[1]
+    ?.replaceAll(/^ {6}/gm, '')
+    .replace('{$$SITE}', () => HOST)
+    .replace('site-1:3000 site-2:3000', REPLICAS.join(' '));
 }
 
 type Start = (text: string, place: Place, ports: readonly number[]) => Promise<ProxyProcess>;
@@ -100,7 +109,7 @@ const STARTS: Readonly<Record<ProxyName, Start>> = {
     const file = join(folder, 'Caddyfile');
     const configuration = exchange(text, {
       // The ports and the admin endpoint are global options of Caddy. The test certificate is an option of the site.
-      '{\n\tservers {': `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
+      '{\n  servers {': `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
       [`\n${HOST} {\n`]: `\n${HOST} {\n\ttls ${folder}/example.pem ${folder}/example.key\n`,
     });
     writeFileSync(file, configuration);

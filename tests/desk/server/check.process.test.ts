@@ -90,7 +90,7 @@ describe('npm start -- --check <url>', () => {
       'ok: /desk is closed to a forged X-User (401)',
       'ok: /api/desk/incidents is closed to strangers (401)',
       'ok: The server sees this machine as 198.51.100.4.',
-      'ok: A body of 1048576 bytes arrives.',
+      'ok: A body of 67108864 bytes arrives.',
       'ok: Answers are streamed.',
     ]) {
       expect(out).toContain(line);
@@ -103,10 +103,15 @@ describe('npm start -- --check <url>', () => {
       'passes on a forged address, names another scheme and collects answers',
       { change: (headers) => ({ ...headers, 'x-forwarded-proto': 'https' }), collects: true },
       'The server believes an address that the visitor sent',
-      'The server sees https instead of http',
+      'The server sees https://127.0.0.1:',
       'The proxy collects answers',
     ],
-    ['limits bodies', { maxBytes: 1000 }, 'A body of 1048576 bytes is refused with 413'],
+    ['limits bodies', { maxBytes: 1000 }, 'A body of 67108864 bytes is refused with 413'],
+    [
+      'names another host',
+      { change: (headers) => ({ ...headers, host: 'inside.example' }) },
+      'The server sees http://inside.example instead of http://127.0.0.1:',
+    ],
     ['opens the desk', { opens: true }, '/desk answers 200 to strangers'],
   ])('names a proxy that %s', async (_what, faults, ...found) => {
     const { code, out } = await aside(await startProxy(server.url, faults));

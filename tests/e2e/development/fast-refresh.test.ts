@@ -275,7 +275,10 @@ describe('a failure', () => {
     const link = page.getByRole('alertdialog').getByRole('link');
     expect(await link.innerText()).toMatch(/^src\/shared\/product\/pages\/home\.tsx:22:\d+ \(open in editor\)$/);
     expect(await link.getAttribute('href')).toMatch(/^vscode:\/\/file\/.+\/home\.tsx:22:\d+$/);
-    app.edit(HOME, '</fotter>', '</footer>');
+    const home = app.read(HOME).replace('</fotter>', '</footer>');
+    app.write(HOME, `import type { ReactNode } from 'react';\nimport 'node:fs';\n${home}`);
+    await expectProblem(/imports node:fs, which only Node has/, /home\.tsx:2:8 \(open/);
+    app.write(HOME, home);
     await expectMended();
     await expectKept();
   });

@@ -13,3 +13,10 @@ it.each([
   const trail = ['at load (src/a.ts:3:4)', 'at pay (src/b.ts:1:2)', 'at src/c.ts:5:6'];
   expect(problems).toMatchObject([{ file: 'src/a.ts', line: 3, trail }]);
 });
+
+it('shows the line of the product that called Spillway, if there is one', () => {
+  const stack =
+    'Error: no\n    at encode (/app/src/shared/wire/encode.ts:3:4)\n    at load (/app/src/shared/product/a.ts:1:2)';
+  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist');
+  expect(problems).toMatchObject([{ file: 'src/shared/product/a.ts', line: 1 }]);
+});
