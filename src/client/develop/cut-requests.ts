@@ -12,11 +12,24 @@ const { fetch } = globalThis;
 
 /**
  * A replaced server exits after one second, even if responses are unfinished. This page then repeats its reads on the
- * next server, once, because page data that does not arrive would cause a load of the whole page.
+ * next server, once, because page data that does not arrive would cause a load of the whole page. A request that the
+ * content policy blocks fails with a message that says so.
  */
 export function repeatCutRequests(): void {
+  let blocked = '';
+  addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+    if (effectiveDirective === 'connect-src') blocked = new URL(blockedURI, window.location.href).origin;
+  });
   globalThis.fetch = async function fetchAgain(input, init) {
-    if (!isRepeatable(input, init)) return fetch(input, init);
+    if (!isRepeatable(input, init)) {
+      return fetch(input, init).catch(async (error: unknown) => {
+        await new Promise((resolve) => setTimeout(resolve)); // the event comes after the error
+        if (error instanceof TypeError && blocked === toOrigin(input)) {
+          error.message += `. The content policy blocks ${blocked}. If the page needs it, add it to contentSources.connect in src/server/product/index.ts.`;
+        }
+        throw error;
+      });
+    }
     try {
       const response = await fetch(input, init);
       if (response.status !== BAD_GATEWAY) return response;
@@ -31,8 +44,11 @@ export function repeatCutRequests(): void {
 function isRepeatable(input: RequestInfo | URL, init: RequestInit | undefined): boolean {
   const request = input instanceof Request ? input : undefined;
   const method = init?.method ?? request?.method ?? 'GET';
-  const { origin } = new URL(request?.url ?? String(input), window.location.href);
-  return origin === window.location.origin && (method === 'GET' || method === 'HEAD');
+  return toOrigin(input) === window.location.origin && (method === 'GET' || method === 'HEAD');
+}
+
+function toOrigin(input: RequestInfo | URL): string {
+  return new URL(input instanceof Request ? input.url : String(input), window.location.href).origin;
 }
 
 /**

@@ -60,6 +60,7 @@ let reloadBecause: string | undefined;
 const staleSheets = new Set<string>();
 /** The page still receives builds until it is gone. */
 let isReloading = false;
+let warnedTitles = '';
 
 /**
  * Reads the state of the last build, and follows the next builds.
@@ -76,6 +77,8 @@ export async function startDevelopment(shows: typeof pagesOf = 'product'): Promi
     load: (file) => importModule(toUrl(file)),
   };
   new MutationObserver(removeStaleSheets).observe(document.head, { childList: true });
+  new MutationObserver(findTitles).observe(document.head, { childList: true });
+  findTitles();
   follow();
 }
 
@@ -269,6 +272,15 @@ function removeStaleSheets(): void {
   for (const link of document.querySelectorAll('link[rel="stylesheet"]')) {
     if (staleSheets.has(link.getAttribute('href') ?? '')) link.remove();
   }
+}
+
+/** React puts the titles of layouts and page into the head, layouts first, and browsers show the first. */
+function findTitles(): void {
+  const all = [...document.head.querySelectorAll('title')].map(({ text }) => `"${text}"`);
+  const titles = all.join(', ');
+  if (all.length < 2 || titles === warnedTitles) return;
+  warnedTitles = titles;
+  console.warn(`Browsers show only the first of these titles: ${titles}. Remove <title> from the page's layouts.`);
 }
 
 /** Waits for the server of the last build. An earlier one would send an older page, hydrated by newer modules. */

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, it } from 'vitest';
-import { isFastPattern } from '../../../../src/server/errors/scrub/scrub-settings.ts';
 import { listPathPatterns } from '../../../../src/server/errors/scrub/secret-path.ts';
 import { listRequestSecrets } from '../../../../src/server/errors/scrub/secret-values.ts';
 import { createScrubber } from '../../../../src/server/errors/scrub.ts';
+import { isFastPattern } from '../../../support/fast-pattern.ts';
 
 /** Scrubbing, masking and stack parsing, and everything else that reads requests and reports. */
 const FILES = [
@@ -13,7 +13,7 @@ const FILES = [
 ];
 
 /** They read settings of the owner. */
-const SETTINGS = /\/(?:scrub-settings|is-fast-pattern)\.ts$/;
+const SETTINGS = /\/scrub-settings\.ts$/;
 
 const scrubber = createScrubber();
 
