@@ -1,6 +1,7 @@
 import type { Express, RequestHandler } from 'express';
 import * as z from 'zod';
 import { operation } from '../../shared/api/operation.ts';
+import { requireMembers } from '../errors/wiring-error.ts';
 import { SECURITY_HEADERS } from '../front/security-headers.ts';
 import type { Step } from '../request/step.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
@@ -37,6 +38,7 @@ export function mountApi(
   { app, base, document, store = createMemoryStore() }: MountOptions,
 ): MountedApi {
   const parts = typeof api === 'function' ? [api] : api;
+  requireMembers('api', parts, (part) => typeof part === 'function' || Object(part).implemented !== undefined);
   const handlers = parts.filter((part) => typeof part === 'function');
   const implemented = parts.flatMap((part) => (typeof part === 'function' ? [] : part.implemented));
   const described = implemented.length > 0 && document !== false ? describeApi(implemented, document, base) : undefined;

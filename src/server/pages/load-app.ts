@@ -46,7 +46,7 @@ async function loadModules(
 /**
  * Checks at start what `ServerPages<typeof routes>` checks in the compiler.
  *
- * @throws WiringError for a route without a server half, a server half without a route, and one with another path
+ * @throws WiringError for a route without a server half, a server half without a route, and one with the wrong shape
  */
 export function requireBothHalves(
   routes: ReadonlyMap<string, Pick<RouteDefinition, 'path'>>,
@@ -63,11 +63,26 @@ export function requireBothHalves(
       (id) =>
         `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
     ),
-    ...Object.entries(pages).flatMap(([id, half]) => {
-      const path = routes.get(id)?.path;
-      if (half?.path === undefined || half.path === path) return [];
-      return `The server half of "${id}" (src/server/${family}/pages) has the path '${half.path}', but its route has ${path ? `'${path}'` : 'none'}.`;
-    }),
+    ...Object.entries(pages).flatMap(([id, half]) =>
+      listWrongParts(half, routes.get(id)?.path).map(
+        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part}.`,
+      ),
+    ),
   ];
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
+}
+
+function listWrongParts(half: PageTable[string], routePath: string | undefined): string[] {
+  const { guard, loader, version, actions, path, search } = half ?? {};
+  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => {
+    const run = typeof action === 'object' && action.maxBytes > 0 ? action.run : action;
+    return [`actions.${name}`, run] as const;
+  });
+  const wrong = [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
+    .filter(([, part]) => typeof part !== 'function')
+    .map(([name]) => `${name} is not a function${name.startsWith('actions.') ? ' or { maxBytes, run }' : ''}`);
+  if (search && !('~standard' in search)) wrong.push('search is not a schema, such as z.object({ … })');
+  if (path !== undefined && path !== routePath)
+    wrong.push(`path is '${path}', but its route has ${routePath ? `'${routePath}'` : 'none'}`);
+  return wrong;
 }

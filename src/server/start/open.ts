@@ -6,6 +6,7 @@ import type { SiteParts } from '../app.ts';
 import { toHttpUrl } from '../connection/listen-on.ts';
 import { type Product, requireProduct, toContextMaker } from '../define-product.ts';
 import type { Development } from '../develop/development.ts';
+import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
 import { loadExistingApp } from '../front/existing-app.ts';
 import { openOverload } from '../front/overload.ts';
@@ -88,6 +89,7 @@ async function openProduct<Settings, Services, Own extends object>(
   const { services, close } = await openServices(product.services, settings, { scrubber, log: appLog });
   const parts = { settings, services };
   const steps = product.steps?.(parts) ?? [];
+  requireMembers('steps', steps, (step) => typeof step === 'function');
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { defineSettings, requireProduct } from '../../../src/server/define-product.ts';
+import { requireMembers } from '../../../src/server/errors/wiring-error.ts';
 
 const settings = defineSettings({});
 
@@ -19,4 +20,14 @@ it.each<[string, object | undefined, string]>([
   ],
 ])('names what is wrong with a product: %s', (_, product, sentence) => {
   expect(() => requireProduct(product)).toThrow(sentence);
+});
+
+it.each<[string, unknown, string]>([
+  ['a promise', Promise.resolve([]), 'returns a promise. Return a list of Express handlers.'],
+  ['a function', () => 1, 'returns a value of type function.'],
+  ['a member that is missing', [() => 1, undefined], 'returns a list whose member 2 is undefined.'],
+])('names what is wrong with a list: %s', (_, list, words) => {
+  expect(() => requireMembers('steps', list, (step) => typeof step === 'function')).toThrow(
+    `\`steps\` in src/server/product/index.ts ${words}`,
+  );
 });
