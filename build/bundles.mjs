@@ -121,7 +121,6 @@ export function bundleServer(options) {
 
 /** Options for the server or its separate parts. */
 export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, warn }) {
-  const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {
     ...commonOptions({ root, dev, owner }),
     entryPoints,
@@ -143,8 +142,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       excerpts(root),
       engineByName(root),
       ...owner.plugins,
-      ...(dev ? [] : [reactByName]),
-      ...(joins ? [joinReactWritesPlugin({ warn })] : []),
+      ...(dev ? [] : [reactByName, joinReactWritesPlugin({ warn })]),
     ],
   };
 }

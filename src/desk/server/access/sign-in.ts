@@ -11,7 +11,7 @@ export type SignedIn =
   | { readonly kind: 'too-many'; readonly waitMs: number };
 
 /** The part of the store that sign-in needs. All replicas share it. */
-export type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
+type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
