@@ -303,7 +303,7 @@ const AREAS = {
     ],
   },
   tunnel: {
-    tests: ['tests/server/reports'],
+    tests: ['tests/server/reports', 'tests/server/request/token-buckets.test.ts'],
     faults: [
       [
         'an echo counts repeatedly',
@@ -320,8 +320,8 @@ const AREAS = {
       [
         'buckets overflow',
         'src/server/request/token-buckets.ts',
-        'return Math.min(burst, tokens',
-        'return Math.max(burst, tokens',
+        'return Math.min(burst, tokens +',
+        'return Math.max(burst, tokens +',
       ],
       [
         'an envelope for another site is accepted',

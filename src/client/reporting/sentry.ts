@@ -14,6 +14,7 @@ import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { explainReactError } from '../../shared/rendering/react-errors.ts';
 import { isAddress, toOccurrence } from '../../shared/reporting/address.ts';
 import { type BrowserReport, type EarlyErrors, REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
+import { COLLECT_NOTHING } from '../../shared/reporting/collect-nothing.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 
 /** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */
@@ -23,22 +24,6 @@ const MAX_KEEPALIVE_BYTES = 60_000;
 type Answers = Map<string, (reported: ReportedAddress) => void>;
 
 type Post = Parameters<typeof createTransport>[1];
-
-/** Turns off everything that the SDK would collect about a visitor by default. */
-const NOTHING = {
-  userInfo: false,
-  cookies: false,
-  httpHeaders: { request: false, response: false },
-  httpBodies: [],
-  urlQueryParams: false,
-  graphQL: { document: false, variables: false },
-  genAI: { inputs: false, outputs: false },
-  mcp: { inputs: false, outputs: false },
-  databaseQueryData: false,
-  queues: false,
-  stackFrameVariables: false,
-  frameContextLines: 0,
-};
 
 /** Sends reports with the SDK. */
 export interface BrowserReporter {
@@ -66,7 +51,7 @@ export function createReporter(early: EarlyErrors): BrowserReporter {
     ],
     maxBreadcrumbs: MAX_BREADCRUMBS,
     maxValueLength: MAX_VALUE_LENGTH,
-    dataCollection: NOTHING,
+    dataCollection: COLLECT_NOTHING,
   });
   const scope = getCurrentScope();
   scope.setClient(client);

@@ -1,4 +1,5 @@
 import { Day, KiB, MiB, Minute } from '../../shared/units.ts';
+import { BoundedMap } from '../request/bounded-map.ts';
 import type { AnyReply } from './implement.ts';
 
 /** A reply that is sent again for the same `Idempotency-Key`. */
@@ -36,7 +37,7 @@ export interface ApiStore {
 const KEPT_FOR = 1 * Day;
 /** How long a claim lasts if its process dies (ms). */
 const CLAIMED_FOR = 5 * Minute;
-/** The most counts in memory. Beyond that, the oldest are dropped. */
+/** The most counts in memory. */
 const MAX_COUNTS = 10_000;
 /** Replies in memory (bytes), and what each takes besides its JSON (bytes), which also bounds their number. */
 const MAX_REPLY_BYTES = 64 * MiB;
@@ -44,17 +45,14 @@ const REPLY_OVERHEAD = 4 * KiB;
 
 /** An `ApiStore` in memory, for one server. A restart empties it. @param now milliseconds since 1970 */
 export function createMemoryStore(now: () => number = Date.now): ApiStore {
-  const counts = new Map<string, { startsAt: number; count: number }>();
+  const counts = new BoundedMap<{ startsAt: number; count: number }>(MAX_COUNTS);
   const requests = new RequestsInMemory(now);
 
   return {
     async count(key, { startsAt }) {
       const last = counts.get(key);
       const count = last?.startsAt === startsAt ? last.count + 1 : 1;
-      counts.delete(key);
       counts.set(key, { startsAt, count });
-      const [oldest] = counts.keys();
-      if (counts.size > MAX_COUNTS && oldest !== undefined) counts.delete(oldest);
       return count;
     },
     async claim(key, fingerprint, claim) {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { RequestHandler } from 'express';
-import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../limits.ts';
+import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { bodies } from '../request/body-reader.ts';
-import { badRequest, HttpError, unsupportedMediaType } from '../request/http-error.ts';
+import { badRequest, unsupportedMediaType } from '../request/http-error.ts';
 import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
 import { type ReceivedForm, readMultipart } from '../request/read-multipart.ts';
 
@@ -72,19 +72,13 @@ export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): Reque
     async function formBody(req, res, next) {
       if (req.body === undefined) {
         requireBody(req, 'application/x-www-form-urlencoded');
-        req.body = await bodies.read({ req, res, limit }, parseForm);
+        req.body = await bodies.read({ req, res, limit }, (bytes) =>
+          parseQuery(decodeFormText(bytes), '&', '=', { maxKeys: 0 }),
+        );
       }
       next();
     },
   ];
-}
-
-function parseForm(bytes: Buffer): unknown {
-  const text = decodeFormText(bytes);
-  if (text.split('&', MAX_FORM_FIELDS + 1).length > MAX_FORM_FIELDS) {
-    throw new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`);
-  }
-  return parseQuery(text, '&', '=', { maxKeys: 0 });
 }
 
 function requireBody(req: IncomingMessage, wanted: string): void {

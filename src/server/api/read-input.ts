@@ -1,21 +1,10 @@
 import type { ApiSchema, SchemaIssue, SchemaResult } from '../../shared/api/operation.ts';
+import { type FieldErrors, toErrors } from '../request/schema-errors.ts';
 
-/** Messages by the path of a field (`status.until`). The empty name is for the whole. */
-export type FieldErrors = Readonly<Record<string, string>>;
-
-/** Returns the first message of each field. */
-function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
-  // Names are the caller's: `constructor` is possible.
-  const errors = new Map<string, string>();
-  for (const issue of issues) {
-    const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
-    // zod reports unknown keys together, for the object that contains them.
-    const unknown = 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.map(String) : [];
-    const found = unknown.length > 0 ? unknown.map((key) => [...path, key]) : [path];
-    const message = unknown.length > 0 ? 'Unknown field.' : issue.message;
-    for (const name of found.map((parts) => parts.join('.'))) if (!errors.has(name)) errors.set(name, message);
-  }
-  return Object.fromEntries(errors);
+/** zod reports unknown keys together, for the object that contains them. */
+function splitUnknown(issue: SchemaIssue): SchemaIssue[] {
+  if (!('keys' in issue && Array.isArray(issue.keys))) return [issue];
+  return issue.keys.map((key) => ({ path: [...(issue.path ?? []), key], message: 'Unknown field.' }));
 }
 
 export type Read = { readonly value: unknown } | { readonly errors: FieldErrors };
@@ -27,7 +16,7 @@ export function readValue(schema: ApiSchema, value: unknown): Read | Promise<Rea
 }
 
 function toRead(result: SchemaResult<unknown>): Read {
-  return result.issues ? { errors: toFieldErrors(result.issues) } : { value: result.value };
+  return result.issues ? { errors: toErrors(result.issues.flatMap(splitUnknown)) } : { value: result.value };
 }
 
 /** Reads the texts of a path, a search, headers or a form as the types that a schema expects. Files stay as they are. */

@@ -34,8 +34,6 @@ interface DrainEnd {
 }
 
 export interface Drain {
-  /** Readiness reads this. */
-  readonly draining: boolean;
   /** Resolves when every connection is closed. Later calls return the same promise. */
   start(): Promise<DrainEnd>;
 }
@@ -62,7 +60,6 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  */
 export function createDrain({ server, connections, upgraded, onStart, lag, deadline }: DrainOptions): Drain {
   let running: Promise<DrainEnd> | undefined;
-  let draining = false;
   let stopped = false;
 
   function sayClose(_req: IncomingMessage, res: ServerResponse): void {
@@ -98,7 +95,6 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
   }
 
   async function run(): Promise<DrainEnd> {
-    draining = true;
     onStart?.();
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, sayClose);
     for (const socket of connections.sockets) {
@@ -136,9 +132,6 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
   }
 
   return {
-    get draining() {
-      return draining;
-    },
     start() {
       running ??= run();
       return running;
@@ -149,9 +142,6 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
 /** Joins the drains of several listeners of one process. */
 export function joinDrains(drains: readonly Drain[]): Drain {
   return {
-    get draining() {
-      return drains.some(({ draining }) => draining);
-    },
     async start() {
       const ends = await Promise.all(drains.map((drain) => drain.start()));
       const sum = (pick: (end: DrainEnd) => number) => ends.reduce((all, end) => all + pick(end), 0);

@@ -18,17 +18,8 @@ export interface HttpServer {
   readonly connections: Connections;
 }
 
-/** All in milliseconds. */
-interface ConnectionTimes {
-  /** How long an idle connection is kept. */
-  readonly keepAlive: number;
-  /** Time for a whole request to arrive. */
-  readonly request: number;
-  /** Time after which a connection without traffic is closed. */
-  readonly socket: number;
-}
-
-const TIMES: ConnectionTimes = {
+/** How long an idle connection is kept, a whole request can take to arrive, and a connection can be silent (ms). */
+const TIMES = {
   keepAlive: limits.KEEP_ALIVE_TIMEOUT,
   request: limits.REQUEST_TIMEOUT,
   socket: limits.SOCKET_TIMEOUT,
@@ -39,7 +30,7 @@ export interface HttpServerOptions {
   readonly limits: ConnectionLimits;
   readonly trust: ProxyTrust;
   readonly count?: Count | undefined;
-  readonly times?: ConnectionTimes;
+  readonly times?: Readonly<typeof TIMES>;
   /** Headers of the responses that no step sends. */
   readonly headers: HeaderList;
 }

@@ -3,7 +3,6 @@
  * versions that are not listed have reached their end of life and get no fix.
  */
 const MENDED: Readonly<Record<number, readonly [minor: number, patch: number]>> = {
-  22: [23, 4],
   24: [22, 1],
   26: [12, 1],
 };

@@ -5,17 +5,7 @@ import * as limits from '../limits.ts';
 import { type ProxyTrust, toClientAddress, toSender } from '../request/client-address.ts';
 import type { Connections } from './connections.ts';
 
-export interface UnreadLimits {
-  /** What is dropped of a body (bytes), and for how long (ms). */
-  readonly bytes: number;
-  readonly time: number;
-  /** A sender that is silent for this long has sent all that it is going to send (ms). */
-  readonly silence: number;
-  /** Bodies of one sender at the same time (count). */
-  readonly senderBodies: number;
-}
-
-const LIMITS: UnreadLimits = {
+const LIMITS = {
   bytes: limits.MAX_UNREAD_BYTES,
   time: limits.UNREAD_TIME,
   silence: limits.UNREAD_SILENCE,
@@ -36,7 +26,7 @@ export function drainUnreadBodies(
   server: Server,
   connections: Connections,
   trust: ProxyTrust,
-  overrides: Partial<UnreadLimits> = {},
+  overrides: Partial<typeof LIMITS> = {},
 ): void {
   const { bytes, time, silence, senderBodies } = { ...LIMITS, ...overrides };
   const senders = new Map<string, number>();

@@ -13,8 +13,7 @@ import { readErrors } from './digest/read-error.ts';
 import type { BodyField, ErrorRecord, Failure, FailureOrigin, RequestRecord, Visitor } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
-import type { Scrubber } from './scrub.ts';
-import { scrubFailure } from './scrub-failure.ts';
+import { type Scrubber, scrubFailure } from './scrub.ts';
 import { trimFailure } from './trim.ts';
 
 /** The options of a report on the server. */

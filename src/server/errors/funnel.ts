@@ -5,6 +5,7 @@ import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { RETRY_HEADER } from '../../shared/wire/protocol.ts';
 import type { FailureKind } from '../../shared/words.ts';
+import { BoundedMap } from '../request/bounded-map.ts';
 import type { Count } from '../request/counters.ts';
 import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
@@ -187,12 +188,10 @@ const MAX_RETRIED = 1000;
  * client can name any address, so each is valid for few attempts and a short time.
  */
 class Retries {
-  readonly #left = new Map<string, { attempts: number; readonly until: number }>();
+  readonly #left = new BoundedMap<{ attempts: number; readonly until: number }>(MAX_RETRIED);
 
   add(address: string): void {
     this.#left.set(address, { attempts: MAX_RETRIES, until: performance.now() + RETRY_TIME });
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > MAX_RETRIED && oldest !== undefined) this.#left.delete(oldest);
   }
 
   /** @param named the address that the request names */

@@ -1,7 +1,9 @@
 import { KiB } from '../../shared/units.ts';
 import { MAX_SCRUBBED_LENGTH } from '../limits.ts';
 import { decodePercent } from '../request/paths.ts';
-import { createKnownValues, encode, type KnownValues, REDACTED, redactShapes } from './scrub/redact.ts';
+import type { Breadcrumb } from '../request/request-info.ts';
+import type { ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
+import { encode, type KnownValues, NO_VALUES, REDACTED, redactShapes } from './scrub/redact.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
 import { cutAtWord } from './trim.ts';
@@ -25,10 +27,8 @@ const QUERY_PAIR = /([?&#;])([^\s=&#;?"'<>]{1,200})=([^\s&#;"'<>]*)/g;
 interface ScrubberOptions {
   /** Names of fields, headers and query keys, in addition to the usual ones. Case and separators do not matter. */
   readonly keys?: readonly string[];
-  /** Other secrets, by shape, such as the product's customer or contract numbers. */
+  /** Other secrets, by shape, such as the product's customer or contract numbers. With the flag `g`. */
   readonly patterns?: readonly RegExp[];
-  /** Values that are secret in any place, such as those of the environment; at least 8 characters long. */
-  readonly literals?: readonly string[];
 }
 
 /**
@@ -44,7 +44,7 @@ export interface Scrubber {
   url(url: string): string;
   /** A copy as JSON of bounded size. Cycles, deep values and unreadable ones are replaced by a word. */
   value(value: unknown): unknown;
-  /** Returns a scrubber that knows more secret values. */
+  /** Returns a scrubber that knows more secret values, such as those of the environment. */
   with(values: readonly string[]): Scrubber;
   /**
    * Returns the scrubber of one report, which knows the secret values of its request: the longest 128, if there are more.
@@ -57,11 +57,11 @@ export interface Scrubber {
   hidesInQuery(key: string): boolean;
 }
 
-export function createScrubber({ keys, patterns = [], literals = [] }: ScrubberOptions = {}): Scrubber {
+export function createScrubber({ keys, patterns = [] }: ScrubberOptions = {}): Scrubber {
   return buildScrubber({
     keys: createSecretKeys(keys),
-    patterns: patterns.map(toGlobal),
-    known: createKnownValues(literals),
+    patterns,
+    known: NO_VALUES,
     budget: Number.POSITIVE_INFINITY,
   });
 }
@@ -121,12 +121,73 @@ function buildScrubber(parts: Parts): Scrubber {
   return scrubber;
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
+/**
+ * Removes secrets from a failure, except from its ids, digest, kind, build, release, route and location. Those come from
+ * the engine, and a cookie that happens to equal one of them must not redact it.
+ */
+export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
+  const { title, errors, location, request, componentStack, breadcrumbs, tags, extra } = failure;
+  return {
+    ...failure,
+    title: scrubber.text(title),
+    errors: errors.map((error) => scrubError(error, scrubber)),
+    // If the source is not known, the detail is taken from the message.
+    location: location && { ...location, detail: scrubber.text(location.detail) },
+    request: request && scrubRequest(request, scrubber),
+    componentStack: componentStack && scrubber.text(componentStack),
+    tags: tags && scrubTexts(tags, scrubber),
+    // The newest first, because the budget of a report may end before the oldest.
+    breadcrumbs: breadcrumbs
+      ?.toReversed()
+      .map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber))
+      .reverse(),
+    extra: extra && (scrubber.value(extra) as Record<string, unknown>),
+  };
 }
 
-function toGlobal(pattern: RegExp): RegExp {
-  return new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
+function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
+  const { class: name, message, code, frames, members } = error;
+  return {
+    ...error,
+    class: scrubber.text(name),
+    message: scrubber.text(message),
+    code: code && scrubber.text(code),
+    members: members?.map((member) => scrubber.text(member)),
+    frames: frames.map((frame) => scrubFrame(frame, scrubber)),
+  };
+}
+
+/** Anyone can write a stack. But a file of the build identifies the location, and a visitor's cookie must not redact it. */
+function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
+  const isOwn = /^(?:server|client)\/[^:]*$/.test(frame.file);
+  return {
+    ...frame,
+    file: isOwn ? frame.file : scrubber.url(frame.file),
+    function: scrubber.text(frame.function),
+  };
+}
+
+/** The body contains only what was scrubbed when it was read. */
+function scrubRequest({ url, headers, ...rest }: RequestRecord, scrubber: Scrubber): RequestRecord {
+  return { ...rest, url: scrubber.url(url), headers: headers && scrubTexts(headers, scrubber) };
+}
+
+function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb {
+  const { category, message, data } = breadcrumb;
+  return {
+    ...breadcrumb,
+    category: scrubber.text(category),
+    message: scrubber.text(message),
+    data: data && (scrubber.value(data) as Breadcrumb['data']),
+  };
+}
+
+function scrubTexts(texts: Readonly<Record<string, string>>, scrubber: Scrubber): Record<string, string> {
+  return scrubber.value(texts) as Record<string, string>; // names and texts remain names and texts
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
 }
 
 function decode(text: string): string {

@@ -46,10 +46,6 @@ export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions)
 
 function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): void {
   const chosen = chooseRepresentation(file, String(req.headers['accept-encoding'] ?? ''));
-  if (!chosen) {
-    sendText(res, 404, 'There is no such file.');
-    return;
-  }
   res.setHeader('Cache-Control', file.cacheControl);
   res.setHeader('ETag', chosen.etag);
   if (file.representations.length > 1) res.setHeader('Vary', 'Accept-Encoding');
@@ -89,10 +85,9 @@ function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, byte
   }
 }
 
-function chooseRepresentation(file: PublicFile, acceptEncoding: string): Representation | undefined {
-  return file.representations.find(
-    ({ encoding }) => encoding === undefined || acceptsEncoding(acceptEncoding, encoding),
-  );
+function chooseRepresentation({ representations }: PublicFile, accepted: string): Representation {
+  const isAccepted = ({ encoding }: Representation) => encoding === undefined || acceptsEncoding(accepted, encoding);
+  return representations.find(isAccepted) as Representation; // the last one has no encoding
 }
 
 /** First and last byte, inclusive. */

@@ -24,8 +24,6 @@ export interface Metrics {
   observeRequest(request: EndedRequest): void;
   /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** The counts of `count()` since the start: `spillway_reports_ignored_total{reason="redirect"}`. */
-  listCounts(): Promise<Record<string, number>>;
   readonly contentType: string;
   /** Returns all metrics in the text format of Prometheus. */
   write(): Promise<string>;
@@ -114,22 +112,9 @@ export function createMetrics({ build, release, process: watched = false }: Metr
         },
       });
     },
-    async listCounts() {
-      const all = await Promise.all([...counters.values()].map((counter) => counter.get()));
-      return Object.fromEntries(
-        all.flatMap(({ name, values }) => {
-          return values.filter(({ value }) => value > 0).map(({ labels, value }) => [toKey(name, labels), value]);
-        }),
-      );
-    },
     contentType: registry.contentType,
     write: () => registry.metrics(),
   };
-}
-
-function toKey(name: string, labels: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
 
 /** The requests of one method, route and status class, as `prom-client` keeps and exports them. */

@@ -47,12 +47,7 @@ export function parseTokens(text: string, only: string): NamedToken[] | undefine
   const parts = text.split(',').map((part) => NAMED.exec(part.trim()));
   const tokens = parts.map((part) => ({ name: part?.[1]?.trim() ?? only, token: part?.[2] ?? '' }));
   const areSound = parts.every((part) => part && (part[1] !== undefined || parts.length === 1));
-  const areDifferent = [tokens.map(({ name }) => name), tokens.map(({ token }) => token)].every(hasNoDouble);
-  return areSound && areDifferent ? tokens : undefined;
-}
-
-function hasNoDouble(texts: readonly string[]): boolean {
-  return new Set(texts).size === texts.length;
+  return areSound ? tokens : undefined;
 }
 
 interface TokenSettings {
@@ -70,9 +65,10 @@ export function listTokens({ operatorTokens, viewerTokens }: TokenSettings): Ope
     ...operatorTokens.map((named): OperatorToken => ({ ...named, role: 'operator' })),
     ...viewerTokens.map((named): OperatorToken => ({ ...named, role: 'viewer' })),
   ];
-  if ([tokens.map(({ name }) => name), tokens.map(({ token }) => token)].every(hasNoDouble)) return tokens;
+  const given = [new Set(tokens.map(({ name }) => name)), new Set(tokens.map(({ token }) => token))];
+  if (given.every(({ size }) => size === tokens.length)) return tokens;
   throw new ConfigError([
-    'The settings OPERATOR_TOKEN and VIEWER_TOKEN share a name or a token, so the role of its holder is ambiguous. Give each holder a different name and a different token.',
+    'The settings OPERATOR_TOKEN and VIEWER_TOKEN have a name or a token twice, so it is not clear who its holder is. Give each holder a different name and a different token.',
   ]);
 }
 

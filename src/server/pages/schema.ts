@@ -1,5 +1,7 @@
+import type { SchemaResult } from '../../shared/api/operation.ts';
 import { publicError } from '../../shared/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
+import { toErrors, toName } from '../request/schema-errors.ts';
 
 /** A schema of zod, Valibot, ArkType or another library: https://standardschema.dev */
 export interface Schema<Output = unknown> {
@@ -8,17 +10,6 @@ export interface Schema<Output = unknown> {
     readonly types?: { readonly output: Output } | undefined;
   };
 }
-
-type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
-
-interface SchemaIssue {
-  readonly message: string;
-  readonly path?: readonly Key[] | undefined;
-}
-
-type Key = PropertyKey | { readonly key: PropertyKey };
 
 export type OutputOf<Given extends Schema> = NonNullable<Given['~standard']['types']>['output'];
 
@@ -49,18 +40,4 @@ export function toFields(form: FormData | URLSearchParams, lists: readonly strin
     fields[name] = values.length > 1 || lists.includes(name) ? values : values[0];
   }
   return fields;
-}
-
-/** Returns the first message for each field. */
-export function toErrors(issues: readonly SchemaIssue[]): Record<string, string> {
-  const errors = new Map<string, string>();
-  for (const { path = [], message } of issues) {
-    const name = path.map(toName).join('.');
-    if (!errors.has(name)) errors.set(name, message);
-  }
-  return Object.fromEntries(errors);
-}
-
-function toName(key: Key): string {
-  return String(typeof key === 'object' ? key.key : key);
 }

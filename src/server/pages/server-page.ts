@@ -185,15 +185,6 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
   };
 }
 
-/** Returns the limits (bytes) of the actions of these routes that have one, by `<route id>.<name>`. */
-export function listUploads(pages: PageTable<never>, ids: readonly string[]): [string, number][] {
-  return ids.flatMap((id) =>
-    Object.entries(pages[id]?.actions ?? {}).flatMap(([name, action]): [string, number][] =>
-      typeof action === 'function' ? [] : [[`${id}.${name}`, action.maxBytes]],
-    ),
-  );
-}
-
 /** Server halves by route id, as the engine uses them. */
 export type PageTable<Context = LoaderContext> = Readonly<
   Record<string, ServerPage<unknown, Context> | null | undefined>

@@ -82,13 +82,7 @@ export const ECHO_AGE = 1 * Hour;
 /** The number of addresses that are remembered. */
 const MAX_REMEMBERED = 10_000;
 
-/**
- * Decides which echoes to keep. An echo is a browser's report that it saw a server's failure too. Strangers
- * can forge echoes, so an echo needs a stored failure, and each failure gets only one.
- */
-export interface Echoes {
-  admit(address: string): Promise<boolean>;
-}
+export type Echoes = ReturnType<typeof createEchoes>;
 
 interface EchoesOptions {
   /** Resolves to true if the store has a recent server occurrence with this address and no echo of it yet. */
@@ -97,12 +91,16 @@ interface EchoesOptions {
   readonly now?: () => number;
 }
 
-export function createEchoes({ isAwaited, now = () => performance.now() }: EchoesOptions): Echoes {
+/**
+ * Decides which echoes to keep. An echo is a browser's report that it saw a server's failure too. Strangers
+ * can forge echoes, so an echo needs a stored failure, and each failure gets only one.
+ */
+export function createEchoes({ isAwaited, now = () => performance.now() }: EchoesOptions) {
   /** Admitted echoes. The store may not have them yet. */
   const admitted = new BoundedMap<number>(MAX_REMEMBERED);
 
   return {
-    async admit(address) {
+    async admit(address: string): Promise<boolean> {
       const at = admitted.get(address);
       if (at !== undefined && now() - at < ECHO_AGE) return false;
       // Set before the question, so that only one of several simultaneous echoes is admitted.
@@ -119,23 +117,19 @@ const WINDOW = 10 * Minute;
 /** The most ids, about 1.5 MB. */
 const MAX_IDS = 10_000;
 
-export interface RecentIds {
-  /** Returns the earlier answer for this id, if it is at most ten minutes old. */
-  find(id: string): string | undefined;
-  add(id: string, answer: string): void;
-  forget(id: string): void;
-}
+export type RecentIds = ReturnType<typeof createRecentIds>;
 
 /** @param now milliseconds, monotonic */
-export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}): RecentIds {
+export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}) {
   const seen = new BoundedMap<{ readonly at: number; readonly answer: string }>(maxIds);
   return {
-    find(id) {
+    /** Returns the earlier answer for this id, if it is at most ten minutes old. */
+    find(id: string): string | undefined {
       const entry = seen.get(id);
       return entry && now() - entry.at < WINDOW ? entry.answer : undefined;
     },
-    add: (id, answer) => void seen.set(id, { at: now(), answer }),
-    forget: (id) => void seen.delete(id),
+    add: (id: string, answer: string) => void seen.set(id, { at: now(), answer }),
+    forget: (id: string) => void seen.delete(id),
   };
 }
 

@@ -16,6 +16,7 @@ import type { Count } from '../request/counters.ts';
 import { HttpError, isVisitorGone } from '../request/http-error.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendJson } from '../request/send-body.ts';
 import type { ErrorHandler, Step } from '../request/step.ts';
 import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
@@ -198,12 +199,7 @@ function toWait(ms: number): HttpError | undefined {
 
 function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: string | undefined): void {
   if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
-  const body = Buffer.from(JSON.stringify(stored ? { id, digest, url } : {}), 'utf8');
-  res.statusCode = stored ? 200 : 503;
-  res.setHeader('Content-Type', 'application/json');
-  res.setHeader('Content-Length', body.length);
-  res.setHeader('Cache-Control', 'no-store');
-  res.end(body);
+  sendJson(res, stored ? 200 : 503, stored ? { id, digest, url } : {});
 }
 
 /** The server that answers. */

@@ -4,7 +4,7 @@ import { currentRequest } from './request-info.ts';
 type Write = (fields: object, message: string) => void;
 
 /**
- * The app's log. If a request fails, its incident shows the last 50 lines that were written while the request was
+ * The app's log. If a request fails, its incident shows the last lines that were written while the request was
  * handled, whatever `LOG_LEVEL` is.
  */
 export interface AppLog {
@@ -20,7 +20,7 @@ export function createAppLog(log: Pick<Logger, keyof AppLog>): AppLog {
     return (given, message) => {
       const data = given instanceof Error ? { err: given } : { ...given };
       const info = currentRequest();
-      info?.addLine({ at: Date.now(), category: 'log', level, message, data });
+      info?.addBreadcrumb({ at: Date.now(), category: 'log', level, message, data });
       log[name](info ? { requestId: info.requestId, ...data } : data, message);
     };
   }

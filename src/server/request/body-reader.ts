@@ -45,23 +45,7 @@ export interface BodyReader {
   ): Promise<HeldBody>;
 }
 
-export interface BodyLimits {
-  /** Memory for the bodies of one sender (bytes). */
-  readonly senderBytes: number;
-  /** The same on disk (bytes). */
-  readonly senderDiskBytes: number;
-  /** Unfinished bodies of one sender (count). */
-  readonly senderBodies: number;
-  /** Memory for all bodies (bytes). */
-  readonly totalBytes: number;
-  /** The same on disk (bytes). */
-  readonly totalDiskBytes: number;
-  /** An unfinished body must grow by `progress` (bytes) in each `window` (ms). */
-  readonly progress: number;
-  readonly window: number;
-}
-
-const LIMITS: BodyLimits = {
+const LIMITS = {
   senderBytes: limits.MAX_SENDER_BODY_BYTES,
   senderDiskBytes: limits.MAX_SENDER_DISK_BYTES,
   senderBodies: limits.MAX_SENDER_BODIES,
@@ -96,7 +80,7 @@ class Body {
  * full budget does not refuse new bodies: it drops the unfinished body with the highest cost. A sender that exceeds its
  * share loses one of its own bodies.
  */
-export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReader {
+export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyReader {
   const given = { ...LIMITS, ...overrides };
   const { senderBodies, progress, window } = given;
   const most = {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BoundedMap } from './bounded-map.ts';
 
 /**
  * Removes a header from a request.
@@ -100,15 +101,14 @@ const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
 /** The few headers that browsers send, because reading one takes as long as several steps. */
-const chosen = new Map<string, Coding | undefined>();
-const MAX_CHOSEN = 100;
+const chosen = new BoundedMap<Coding | undefined>(100);
 
 /** Chooses how a text is compressed for a client. Undefined if it accepts none, or does not say. */
 export function chooseCoding({ headers }: IncomingMessage): Coding | undefined {
   const header = String(headers['accept-encoding'] ?? '');
   if (header === '' || chosen.has(header)) return chosen.get(header);
   const coding = CODINGS.find((one) => acceptsEncoding(header, one));
-  if (chosen.size < MAX_CHOSEN) chosen.set(header, coding);
+  chosen.set(header, coding);
   return coding;
 }
 

@@ -31,9 +31,6 @@ export interface Breadcrumb {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Lines that are kept of a request (count). */
-const MAX_LINES = 50;
-
 interface RequestInit {
   readonly requestId: string;
   readonly method: string;
@@ -80,6 +77,8 @@ export class RequestInfo {
   /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;
 
+  /** The breadcrumbs and log lines of this request so far, to explain a failure. The oldest are dropped. */
+  trail: Breadcrumb[] | undefined;
   /** How long the parts of a page took. */
   timings: Timings | undefined;
   /** Set if an OpenTelemetry SDK is loaded. */
@@ -92,8 +91,6 @@ export class RequestInfo {
   #visitorId: string | undefined;
   #url: URL | undefined;
   #trace: Trace | undefined;
-  #trail: Breadcrumb[] | undefined;
-  #lines: Breadcrumb[] | undefined;
 
   constructor(init: RequestInit) {
     this.requestId = init.requestId;
@@ -170,21 +167,10 @@ export class RequestInfo {
     return this.#trace?.traceId ?? parseTraceparent(this.#traceparent)?.traceId;
   }
 
-  /** The breadcrumbs and log lines of this request so far, to explain a failure. The oldest are dropped. */
-  get trail(): readonly Breadcrumb[] | undefined {
-    if (!this.#lines) return this.#trail;
-    return [...(this.#trail ?? []), ...this.#lines].sort((one, other) => one.at - other.at);
-  }
-
+  /** The data of a line of the log is only read if the request fails. */
   addBreadcrumb(breadcrumb: Breadcrumb): void {
-    this.#trail ??= [];
-    if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
-  }
-
-  /** Adds a line of the app's log. Its data is only read if the request fails. */
-  addLine(line: Breadcrumb): void {
-    this.#lines ??= [];
-    if (this.#lines.push(line) > MAX_LINES) this.#lines.shift();
+    this.trail ??= [];
+    if (this.trail.push(breadcrumb) > MAX_BREADCRUMBS) this.trail.shift();
   }
 
   /** Asks the product for the visitor's id, once. Never throws. */

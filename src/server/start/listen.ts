@@ -54,12 +54,12 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
 }
 
 function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Connected['drain']): void {
-  const { config, log, flush, metrics } = basics;
+  const { config, log, flush } = basics;
   async function close(): Promise<void> {
     await product.close();
     await tracker?.close();
     await failures.sentry?.close();
-    log.info(await metrics.listCounts(), 'Counts since the start.');
+    log.info('Stopped.');
   }
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
   const stop = createStop({ drain, close, within, log, flush });

@@ -57,8 +57,7 @@ const MEDIA_MESSAGE = /^The play\(\) request was interrupted\b/;
 export function noiseOf(report: SeenReport): NoiseReason | undefined {
   const error = report.errors[0];
   if (!error) return undefined;
-  // Tabs that still run version 0.1.0 report the second name.
-  if (error.class === 'ControlFlowResponse' || error.class === 'Outcome') return 'outcome';
+  if (error.class === 'ControlFlowResponse') return 'outcome';
   if (report.pageUrl !== undefined && /^(?:file|content|blob|data):/i.test(report.pageUrl)) return 'saved-page';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
   if (MEDIA_MESSAGE.test(error.message)) return 'media';

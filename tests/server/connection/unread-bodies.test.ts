@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { trackConnections } from '../../../src/server/connection/connections.ts';
-import { drainUnreadBodies, type UnreadLimits } from '../../../src/server/connection/unread-bodies.ts';
+import { drainUnreadBodies } from '../../../src/server/connection/unread-bodies.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { KiB, MiB, Minute } from '../../../src/shared/units.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
@@ -62,7 +62,10 @@ it('a body that was dropped to its end leaves the connection open for the next r
 });
 
 describe('the limits', () => {
-  async function start(limits: Partial<UnreadLimits>, listener: RequestListener = (_req, res) => res.end('no')) {
+  async function start(
+    limits: Parameters<typeof drainUnreadBodies>[3],
+    listener: RequestListener = (_req, res) => res.end('no'),
+  ) {
     const server = createServer(listener);
     const trust = createProxyTrust(['loopback']);
     const connections = trackConnections(server, { ...TEST_SERVER, trust, log: pino({ enabled: false }) });

@@ -42,7 +42,7 @@ it('records how a request was made without its values, except listed ones', () =
 
 it('leaves no half of a secret, wherever a message is cut', () => {
   const secret = 'quitesecretwithoutanydigit';
-  const own = createScrubber({ literals: [secret] });
+  const own = createScrubber().with([secret]);
   const { log, lines } = spyOnLog();
   const toFailure = createFailureMaker({ build: 'b', scrubber: own });
   const { fail } = createFunnel(toFailure, { log });

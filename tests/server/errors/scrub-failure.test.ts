@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Failure } from '../../../src/server/errors/failure.ts';
-import { createScrubber } from '../../../src/server/errors/scrub.ts';
-import { scrubFailure } from '../../../src/server/errors/scrub-failure.ts';
+import { createScrubber, scrubFailure } from '../../../src/server/errors/scrub.ts';
 
 const scrubber = createScrubber();
 

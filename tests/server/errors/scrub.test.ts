@@ -65,19 +65,15 @@ describe('text', () => {
   });
 
   it('finds configured secrets: plain, encoded, and in JSON', () => {
-    const known = createScrubber({ literals: ['pa/ss "w" ord', 'short'] });
+    const known = scrubber.with(['pa/ss "w" ord', 'short']);
     expect(known.text('a pa/ss "w" ord short')).toBe('a [redacted] short');
     expect(known.text(`q=${encodeURIComponent('pa/ss "w" ord')}`)).toBe('q=[redacted]');
     expect(known.text(JSON.stringify({ a: 'pa/ss "w" ord' }))).toBe('{"a":"[redacted]"}');
   });
 
   it('leaves no rest of a longer value that starts with a shorter one', () => {
-    expect(createScrubber({ literals: ['hunter22', 'hunter22-long'] }).text('hunter22-long')).toBe('[redacted]');
-    expect(
-      createScrubber({ literals: ['hunter22-long'] })
-        .with(['hunter22'])
-        .text('hunter22-long'),
-    ).toBe('[redacted]');
+    expect(scrubber.with(['hunter22', 'hunter22-long']).text('hunter22-long')).toBe('[redacted]');
+    expect(scrubber.with(['hunter22-long']).with(['hunter22']).text('hunter22-long')).toBe('[redacted]');
   });
 
   it('redacts the secrets of one request, without adding them for other requests', () => {
@@ -107,7 +103,7 @@ describe('text', () => {
   });
 
   it('uses the names and patterns of the product', () => {
-    const own = createScrubber({ keys: ['patient_id', 'Pin'], patterns: [/KD-\d{4}/] });
+    const own = createScrubber({ keys: ['patient_id', 'Pin'], patterns: [/KD-\d{4}/g] });
     expect(own.text('patientId=77&pin=1234&shipping=4 KD-1234 KD-5678')).toBe(
       'patientId=[redacted]&pin=[redacted]&shipping=4 [redacted] [redacted]',
     );
@@ -187,10 +183,10 @@ describe('text', () => {
     'token:',
   ])('takes no longer for a megabyte of %j than for a page', (part) => {
     const text = part.repeat(Math.ceil(2 ** 20 / part.length));
-    const before = performance.now();
+    const before = process.threadCpuUsage();
     scrubber.url(text);
     scrubber.url(text.slice(0, MAX_SCRUBBED_LENGTH));
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(1000);
   });
 });
 

@@ -15,21 +15,21 @@ function start(level = 'trace') {
   return { app: createAppLog(log), lines, info, fail };
 }
 
-it('writes lines with the id of the request, and shows the last 50 among the breadcrumbs of a failure', () => {
+it('writes lines with the id of the request, and shows the last ones among the 100 breadcrumbs of a failure', () => {
   const { app, lines, info, fail } = start();
   runForRequest(info, () => {
-    for (let index = 0; index < 60; index += 1) app.info({ index }, `line ${index}`);
+    for (let index = 0; index < 110; index += 1) app.info({ index }, `line ${index}`);
     info.addBreadcrumb({ at: Date.now() + 1, category: 'fetch', message: 'GET https://api.example/' });
   });
   app.warn({}, 'outside');
   expect(lines.slice(-2)).toMatchObject([
-    { requestId: 'req-1', index: 59, msg: 'line 59' },
+    { requestId: 'req-1', index: 109, msg: 'line 109' },
     { level: 40, msg: 'outside' },
   ]);
   expect(lines.at(-1)).not.toHaveProperty('requestId');
   const { breadcrumbs = [] } = fail();
-  expect(breadcrumbs).toHaveLength(51);
-  expect(breadcrumbs[0]).toMatchObject({ category: 'log', level: 'info', message: 'line 10', data: { index: 10 } });
+  expect(breadcrumbs).toHaveLength(100);
+  expect(breadcrumbs[0]).toMatchObject({ category: 'log', level: 'info', message: 'line 11', data: { index: 11 } });
   expect(breadcrumbs.at(-1)).toMatchObject({ category: 'fetch' });
 });
 

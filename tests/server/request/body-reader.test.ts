@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
-import { type BodyLimits, type BodyRequest, createBodyReader } from '../../../src/server/request/body-reader.ts';
+import { type BodyRequest, createBodyReader } from '../../../src/server/request/body-reader.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
@@ -18,7 +18,7 @@ import { openSocket } from '../connection/open-socket.ts';
 
 const LIMIT = 100 * KiB;
 
-interface SiteOptions extends Partial<BodyLimits> {
+interface SiteOptions extends NonNullable<Parameters<typeof createBodyReader>[0]> {
   /** Where the bodies go. */
   readonly place?: 'memory' | 'disk';
   readonly use?: (body: Buffer) => Promise<void>;

@@ -19,7 +19,6 @@ const report = (message: string, files?: readonly string[], name?: string): Seen
 describe('ignored errors', () => {
   it.each<[string, SeenReport, string]>([
     ['a control-flow response', report('redirect', [own], 'ControlFlowResponse'), 'outcome'],
-    ['a control-flow response of version 0.1.0', report('redirect', [own], 'Outcome'), 'outcome'],
     ['Chrome on resizing', report('ResizeObserver loop completed with undelivered notifications.'), 'resize-observer'],
     ['an extension in Chrome', report('x is null', [extension]), 'extension'],
     [

@@ -150,11 +150,6 @@ export interface KnownValues {
   withRequest(values: readonly string[]): KnownValues;
 }
 
-/** @param values secrets as they are; they are also recognized encoded in a URL, and in JSON */
-export function createKnownValues(values: readonly string[]): KnownValues {
-  return build(toSpellings(values));
-}
-
 function build(spellings: readonly string[]): KnownValues {
   const redact = createRedact(spellings);
   function add(more: readonly string[]): KnownValues {
@@ -168,6 +163,8 @@ function build(spellings: readonly string[]): KnownValues {
   };
   return known;
 }
+
+export const NO_VALUES = build([]);
 
 /**
  * Finds all values in one pass. A loop over them would multiply two numbers that strangers choose: values of a request

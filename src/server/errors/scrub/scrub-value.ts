@@ -85,8 +85,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
     if (types.isNativeError(value)) return copyError(value, depth);
     if (types.isMap(value)) return copyEntries(Map.prototype.entries.call(value), depth);
     if (types.isSet(value)) return copyItems(Set.prototype.values.call(value), depth);
-    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    if (types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
+    if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
     if (types.isRegExp(value) || value instanceof URL) return toText(String(value));
     if (types.isBoxedPrimitive(value)) return visit(value.valueOf(), depth);
     return copyFields(value, depth);

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../request/bounded-map.ts';
+
 /**
  * Names whose values are secret everywhere: headers, fields, query keys and environment variables. They are written as
  * words; `toWords` gives the same result for `apiKey`, `API_KEY` and `api-key`.
@@ -96,12 +98,11 @@ function toWords(name: string): string[] {
 
 /** The same few names occur in every failure. */
 function remember(ask: (name: string) => boolean): (name: string) => boolean {
-  const answers = new Map<string, boolean>();
+  const answers = new BoundedMap<boolean>(MAX_REMEMBERED);
   return (name) => {
     const known = answers.get(name);
     if (known !== undefined) return known;
     const answer = ask(name);
-    if (answers.size >= MAX_REMEMBERED) answers.clear();
     if (name.length <= MAX_KEY_LENGTH) answers.set(name, answer);
     return answer;
   };

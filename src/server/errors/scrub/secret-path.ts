@@ -1,5 +1,6 @@
 import { DEV_PREFIX } from '../../../shared/develop-protocol.ts';
 import { DATA_PREFIX } from '../../../shared/wire/protocol.ts';
+import { BoundedMap } from '../../request/bounded-map.ts';
 import { decodePercent, withDecoded } from '../../request/paths.ts';
 import type { Scrubber } from '../scrub.ts';
 import { cutText } from '../trim.ts';
@@ -12,12 +13,12 @@ const MAX_REMEMBERED = 1000;
 export type ScrubPath = (path: string, route: string | undefined) => string;
 
 export function createPathScrubber(scrubber: Scrubber): ScrubPath {
-  const secretRoutes = new Map<string, boolean>();
+  const secretRoutes = new BoundedMap<boolean>(MAX_REMEMBERED);
   function hasSecret(route: string): boolean {
     let known = secretRoutes.get(route);
     if (known === undefined) {
       known = route.split('/').some((part) => hidesPart(part, scrubber));
-      if (secretRoutes.size < MAX_REMEMBERED) secretRoutes.set(route, known);
+      secretRoutes.set(route, known);
     }
     return known;
   }

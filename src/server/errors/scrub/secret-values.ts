@@ -14,7 +14,7 @@ const MAX_NESTING = 3;
 const FOLDERS = new Set(['PWD', 'OLDPWD']);
 
 /**
- * Lists the secrets among the environment's values, for `createScrubber({ literals })`: the values of variables with a
+ * Lists the secrets among the environment's values, for a scrubber: the values of variables with a
  * secret name, and the credentials in URLs (`DATABASE_URL`).
  */
 export function listEnvironmentSecrets(env: Readonly<Record<string, string | undefined>>, scrubber: Hides): string[] {

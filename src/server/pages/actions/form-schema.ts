@@ -1,4 +1,5 @@
-import { type OutputOf, type Schema, toErrors, toFields } from '../schema.ts';
+import { toErrors } from '../../request/schema-errors.ts';
+import { type OutputOf, type Schema, toFields } from '../schema.ts';
 import { type ActionArgs, invalid, type LoaderContext, type Refusal } from '../server-page.ts';
 
 interface FormActionOptions {

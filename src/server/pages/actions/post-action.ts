@@ -11,16 +11,10 @@ import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGu
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
 import type { PageServices } from '../page-services.ts';
+import { listUploads } from '../render/encode-page.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
-import {
-  type ActionHandler,
-  type LoaderArgs,
-  listUploads,
-  type PageTable,
-  Refusal,
-  type ServerPage,
-} from '../server-page.ts';
+import { type ActionHandler, type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
 import { isMultipart, readForm, toTypedValues } from './form-body.ts';
 import { applyResponseCookies } from './response-cookies.ts';
 

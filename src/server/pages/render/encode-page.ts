@@ -6,7 +6,7 @@ import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-services.ts';
-import { listUploads } from '../server-page.ts';
+import type { PageTable } from '../server-page.ts';
 
 /** A loaded page in the wire format. */
 export interface EncodedPage {
@@ -110,6 +110,15 @@ function createPayload(
     ...(mode === 'static' ? { static: true } : {}),
     ...(isShell ? { shell: true } : {}),
   };
+}
+
+/** Returns the limits (bytes) of the actions of these routes that have one, by `<route id>.<name>`. */
+export function listUploads(pages: PageTable<never>, ids: readonly string[]): [string, number][] {
+  return ids.flatMap((id) =>
+    Object.entries(pages[id]?.actions ?? {}).flatMap(([name, action]): [string, number][] =>
+      typeof action === 'function' ? [] : [[`${id}.${name}`, action.maxBytes]],
+    ),
+  );
 }
 
 function stylesOf(manifest: AssetManifest, ids: readonly string[]): Record<string, readonly string[]> {

@@ -12,7 +12,6 @@ import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
 import { PageTree, type RenderOptions } from './page-tree.tsx';
 import { Prerender } from './prerender.ts';
-import { ServerStyles } from './server-styles.ts';
 
 export type Rendered =
   | Redirect
@@ -35,6 +34,28 @@ export interface RenderedPage {
 const resume = resumeToPipeableStream as unknown as (
   ...args: Parameters<typeof resumeToPipeableStream>
 ) => PipeableStream;
+
+/** The styles that the components of one render collect with `useServerStyles()`. */
+class ServerStyles {
+  readonly #collectors: (() => string)[] = [];
+
+  add(collect: () => string): void {
+    this.#collectors.push(collect);
+  }
+
+  /** Returns the HTML of the styles since the last call. @throws what a component's function throws */
+  take(): string {
+    return this.#collectors.map((collect) => requireText(collect())).join('');
+  }
+}
+
+/** Neither the build nor `npm run dev` runs the compiler. */
+function requireText(html: unknown): string {
+  if (typeof html === 'string') return html;
+  throw new TypeError(
+    `The function of useServerStyles() returned ${html === undefined ? 'undefined' : `a value of type ${typeof html}`}. Return the HTML of the styles as a string, or '' if there are none.`,
+  );
+}
 
 /** The reason to abort a render that another response replaces. */
 class RenderReplaced extends Error {}

@@ -1,4 +1,4 @@
-import type { ErrorEvent, Exception, StackFrame as SentryFrame } from '@sentry/node';
+import type { ErrorEvent, Exception, StackFrame as SentryFrame } from '@sentry/core';
 import { MAX_EVENT_BYTES } from '../../../shared/limits.ts';
 import { toAddress } from '../../../shared/reporting/address.ts';
 import type { ErrorRecord, Failure, RequestRecord, StackFrame, ToFailureUrl } from '../../errors/failure.ts';

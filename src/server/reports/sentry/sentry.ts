@@ -1,5 +1,6 @@
 import { makeOfflineTransport } from '@sentry/core';
-import { type ErrorEvent, makeNodeTransport, NodeClient, type NodeOptions, Scope } from '@sentry/node';
+import { type ErrorEvent, makeNodeTransport, NodeClient, Scope } from '@sentry/node';
+import { COLLECT_NOTHING } from '../../../shared/reporting/collect-nothing.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Failure, Reporter } from '../../errors/failure.ts';
 import type { Count } from '../../request/counters.ts';
@@ -30,22 +31,6 @@ export interface Sentry {
   close(): Promise<void>;
 }
 
-/** The SDK collects nothing. The failure has everything that is allowed. */
-const NOTHING: NonNullable<NodeOptions['dataCollection']> = {
-  userInfo: false,
-  cookies: false,
-  httpHeaders: { request: false, response: false },
-  httpBodies: [],
-  urlQueryParams: false,
-  graphQL: { document: false, variables: false },
-  genAI: { inputs: false, outputs: false },
-  mcp: { inputs: false, outputs: false },
-  databaseQueryData: false,
-  queues: false,
-  stackFrameVariables: false,
-  frameContextLines: 0,
-};
-
 /** Envelopes that wait while the service cannot be reached (a count). */
 const MAX_WAITING = 200;
 const CLOSE_TIME = 2 * Second;
@@ -72,7 +57,7 @@ export function createSentry(options: SentryOptions): Sentry {
       count('spillway_reports_ignored_total', { reason: 'no-failure' });
       return null;
     },
-    dataCollection: NOTHING,
+    dataCollection: COLLECT_NOTHING, // the failure has everything that is allowed
     integrations: [],
     stackParser: () => [],
     normalizeDepth: 0,

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, it } from 'vitest';
-import { isFastPattern } from '../../../../src/server/errors/scrub/scrub-settings.ts';
 import { listPathPatterns } from '../../../../src/server/errors/scrub/secret-path.ts';
 import { listRequestSecrets } from '../../../../src/server/errors/scrub/secret-values.ts';
 import { createScrubber } from '../../../../src/server/errors/scrub.ts';
+import { isFastPattern } from '../../../support/fast-pattern.ts';
 
 /** Scrubbing, masking and stack parsing, and everything else that reads requests and reports. */
 const FILES = [
@@ -13,14 +13,13 @@ const FILES = [
 ];
 
 /** They read settings of the owner. */
-const SETTINGS = /\/(?:scrub-settings|is-fast-pattern)\.ts$/;
+const SETTINGS = /\/scrub-settings\.ts$/;
 
 const scrubber = createScrubber();
 
 /** Patterns that are made at run time, by file. Those without a list join texts, or patterns that are written there. */
 const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/api/serve-operations.ts': [/^\/a\/([^/]+)\/b\/([^/]+)\/?$/i],
-  'src/server/errors/scrub.ts': [],
   'src/server/errors/scrub/redact.ts': [],
   'src/server/errors/scrub/secret-keys.ts': [],
   'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),

@@ -40,7 +40,7 @@ describe('parameters named like a secret', () => {
 });
 
 it('redacts secrets in a path by pattern and by value, every time', () => {
-  const scrubPath = createPathScrubber(createScrubber({ literals: ['known-secret'] }));
+  const scrubPath = createPathScrubber(createScrubber().with(['known-secret']));
   for (let time = 0; time < 2; time += 1) {
     expect(scrubPath('/a/known-secret', undefined)).toBe('/a/[redacted]');
     expect(scrubPath('/unsubscribe/ann@example.com', '/unsubscribe/:who')).toBe('/unsubscribe/[redacted]');
@@ -64,7 +64,7 @@ describe('in any text, such parameters', () => {
     '/orders/:id',
   ];
   const patterns = listPathPatterns(routes, scrubber);
-  const own = createScrubber({ patterns, literals: ['https://literal.example'] });
+  const own = createScrubber({ patterns }).with(['https://literal.example']);
 
   it('are recognized after a fixed part of the route only', () => {
     expect(patterns).toHaveLength(8);
