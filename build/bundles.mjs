@@ -142,7 +142,8 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       excerpts(root),
       engineByName(root),
       ...owner.plugins,
-      ...(dev ? [] : [reactByName, joinReactWritesPlugin({ warn })]),
+      ...(dev ? [] : [reactByName]),
+      ...(dev || process.env.SPILLWAY_JOIN === '0' ? [] : [joinReactWritesPlugin({ warn })]),
     ],
   };
 }

@@ -200,7 +200,7 @@ export function joinReactWritesPlugin({ warn }) {
         const { code, joined } = joinReactWrites(await readFile(path, 'utf8'));
         if (!joined) {
           warn(
-            "build/join-react-writes.mjs does not know this version of react-dom, so React's stream is not optimized and pages cost more CPU. Update the file for the new react-dom.",
+            "build/join-react-writes.mjs does not know this version of react-dom, so React's stream is not optimized and pages cost more CPU. Update the file for the new react-dom, or set SPILLWAY_JOIN=0 to build without it.",
           );
         }
         return { contents: code, loader: 'js' };

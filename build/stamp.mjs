@@ -62,7 +62,7 @@ function hashFiles(root, paths) {
 
 function hashFacts(root, paths, readFact) {
   const lines = paths.map((path) => `${path}\0${readFact(join(root, path))}\n`);
-  return hash('sha256', lines.join(''));
+  return hash('sha256', lines.join('') + process.env.SPILLWAY_JOIN);
 }
 
 /** @param {string} root */
