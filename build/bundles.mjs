@@ -121,7 +121,6 @@ export function bundleServer(options) {
 
 /** Options for the server or its separate parts. */
 export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, warn }) {
-  const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {
     ...commonOptions({ root, dev, owner }),
     entryPoints,
@@ -144,7 +143,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       engineByName(root),
       ...owner.plugins,
       ...(dev ? [] : [reactByName]),
-      ...(joins ? [joinReactWritesPlugin({ warn })] : []),
+      ...(dev || process.env.SPILLWAY_JOIN === '0' ? [] : [joinReactWritesPlugin({ warn })]),
     ],
   };
 }

@@ -347,6 +347,12 @@ const AREAS = {
         "if (role === '' && !READS.has(req.method)) {",
       ],
       [
+        'If-Match is ignored',
+        'src/desk/server/api/incident.ts',
+        ", expected: toExpected(headers['if-match']) };",
+        ' };',
+      ],
+      [
         'a repeated query parameter is accepted',
         'src/server/api/read-input.ts',
         '} else if (values.has(name)) {',
