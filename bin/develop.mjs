@@ -62,7 +62,7 @@ let didNotStart = false;
 export async function develop() {
   useEnvFile();
   console.error('Building. The first time takes longest.');
-  dev = await createDevBuild(root);
+  dev = await createDevBuild(root, console.error);
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));
   // A signal can end npm and its shell without reaching this process.

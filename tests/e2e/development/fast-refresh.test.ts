@@ -15,6 +15,7 @@ const PRODUCT = 'src/shared/product';
 const HOME = `${PRODUCT}/pages/home.tsx`;
 const BUTTON = `${PRODUCT}/ui/button.tsx`;
 const ROOT = `${PRODUCT}/pages/root.tsx`;
+const TABLE = `${PRODUCT}/routes.tsx`;
 const SHEET = `${PRODUCT}/pages/home.module.css`;
 const WORDS = 'src/server/product/words.ts';
 const PAGES = 'src/server/product/pages/index.ts';
@@ -125,7 +126,8 @@ describe('an edit', () => {
   test('of a hook, the layout and a style sheet, with a new class and a new module, is shown without losing state', async () => {
     app.edit(`${PRODUCT}/use-label.ts`, "'theme '", "'the theme is '");
     app.edit(ROOT, 'value="blue"', 'value="green"');
-    app.edit(SHEET, '.title { color: rgb(1, 2, 3)', '.note { color: rgb(7, 8, 9) }\n.title { color: rgb(4, 5, 6)');
+    const sheet = app.read(SHEET).replace('rgb(1, 2, 3)', 'rgb(4, 5, 6)');
+    app.write(SHEET, `.note { color: rgb(7, 8, 9) }\n${sheet}\nbody } {}`);
     app.edit(HOME, '<p>{seen}</p>', '<p id="note" className={styles.note}>{seen}</p>');
     app.write(`${PRODUCT}/parts/part.tsx`, 'export const Part = () => <i>a part</i>;\n');
     app.edit(HOME, 'export default', "import { Part } from '../parts/part.tsx';\nexport default");
@@ -135,6 +137,7 @@ describe('an edit', () => {
     await poll(() => colorOf('h1')).toBe('rgb(4, 5, 6)');
     expect(await colorOf('#note')).toBe('rgb(7, 8, 9)');
     await poll(() => page.locator('#label').innerText()).toBe('the theme is green');
+    expect(app.output()).toMatch(/\[WARNING\] Unexpected "}"\s+src\/shared\/product\/pages\/home\.module\.css:\d/);
     await expectKept();
     // The new sheet has replaced the previous one, and pages that are loaded now get it too.
     const sheets = await page
@@ -336,6 +339,15 @@ describe('a failure', () => {
     await expectMended();
     documents.length = 0;
     complaints.length = 0;
+  });
+
+  test('of two routes with one path is shown, and the previous server continues', async () => {
+    const table = app.read(TABLE);
+    app.write(TABLE, table.replace("'/other'", "'/'"));
+    await expectProblem(/routes "home" \('\/'\) and "other" \('\/'\) in src\/shared\/product\/routes\.tsx match/);
+    expect((await fetch(`${app.url}/other`)).status).toBe(200);
+    app.write(TABLE, table);
+    await expectMended();
   });
 
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {

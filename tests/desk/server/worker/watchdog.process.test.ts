@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/limits.ts';
 import { type BlockedLoop, createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -38,6 +38,16 @@ describe('the watchdog', () => {
     look();
     expect(reports).toMatchObject([{ ms: 3 * BLOCKED_AFTER }]);
     expect(watchdog.blockedMs).toBe(0);
+  });
+
+  it('reports nothing under `npm run dev`', () => {
+    vi.stubEnv('SPILLWAY_DEV', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { signals, reports, look } = setUp();
+    for (let ms = 0; ms < 3 * BLOCKED_AFTER; ms += PULSE_INTERVAL) look();
+    signals.pulses += 1;
+    look();
+    expect(reports).toEqual([]);
   });
 
   const blocked = 3 * BLOCKED_AFTER;
