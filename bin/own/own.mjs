@@ -20,6 +20,12 @@ const kept = [
   'tests/shared/product/error-pages.test.tsx',
 ];
 
+/** Continuous integration of Spillway itself. */
+const removed = [
+  ...['README.md', 'chromium', 'clones', 'docs', 'soak'].map((name) => `.ci/${name}`),
+  ...['soak.yml', 'spillway.yml'].map((name) => `.github/workflows/${name}`),
+];
+
 /** In your app, `npm test` runs only these, and `npm run test:all` everything. */
 const testFolders = ['shared/', 'server/', 'client/', 'e2e/', ''].map((tree) => `tests/${tree}product`);
 
@@ -40,12 +46,15 @@ export async function own(args) {
   }
   const tour = listTour();
   const template = options.with ?? 'empty';
-  console.log(`This replaces the tour (${tour.join(', ')}) with the app in templates/${template}.`);
+  console.log(
+    `This replaces the tour (${tour.join(', ')}) with the app in templates/${template}, and removes Spillway's own CI jobs.`,
+  );
   if (options.without) console.log(`It also removes the ${options.without} and its tests.`);
   if (!options.yes && !(await agree(args))) return refuse('Nothing was removed.');
 
   const files = kept.map((path) => [join(root, path), readFileSync(join(root, path))]);
   for (const folder of tour) rmSync(join(root, folder), { recursive: true });
+  for (const file of removed) rmSync(join(root, file), { force: true });
   for (const name of new Set(['empty', template])) {
     cpSync(join(root, 'templates', name), root, { recursive: true, filter: (path) => !path.endsWith('.env.part') });
   }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { readProjectFile } from '../support/owned-app.ts';
 import { createRecipe } from './recipe.ts';
 
 it('tests of components pass without a warning', async () => {
@@ -8,7 +9,8 @@ it('tests of components pass without a warning', async () => {
   onTestFinished(app.remove);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name)));
   const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--config', 'tests/components/product/vitest.config.ts', '--no-color'];
+  const [, words = ''] = /posttest="vitest (.+)"/.exec(readProjectFile('docs/recipes/testing-library.md')) ?? [];
+  const args = [vitest, ...words.split(' '), '--no-color'];
   const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
     execFile(process.execPath, args, { cwd: app.folder, env }, (_, out, err) => resolve({ stdout: out, stderr: err }));
   });

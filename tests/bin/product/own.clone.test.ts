@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase } from '#engine/testing';
@@ -44,6 +44,8 @@ describe('npm run own', () => {
     const said = await clone.run('npm run own -- --yes');
     expect(said).toContain('npm run new -- page /about');
     expect(existsSync(join(clone.folder, 'tests/bin/product'))).toBe(false);
+    const jobs = ['.ci', '.github/workflows'].flatMap((folder) => readdirSync(join(clone.folder, folder)));
+    expect(jobs).toEqual(['run', 'ci.yml']);
     const { version } = JSON.parse(clone.read('package.json'));
     expect(JSON.parse(clone.read('.spillway.json'))).toMatchObject({ version });
     await expect(clone.run('npm run own -- --yes')).rejects.toThrow('The tour has already been removed');

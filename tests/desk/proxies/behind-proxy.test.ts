@@ -148,6 +148,13 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(server.log()).not.toMatch(/TRUST_PROXY/);
   });
 
+  it('passes the port of the host', async () => {
+    const origin = `${ORIGIN}:8443`;
+    const { front } = await startPair({ TRUST_PROXY: '1', PUBLIC_ORIGINS: origin });
+    const asked = await readReply(open('/api/asked', { headers: { Host: `${HOST}:8443` } }, front).end());
+    expect(JSON.parse(asked.text)).toMatchObject({ ours: { origin } });
+  });
+
   it('ignores all forwarded headers if TRUST_PROXY is unset, and logs that once', async () => {
     const { server, front } = await startPair({});
     for (let time = 0; time < 2; time++) {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -71,8 +72,8 @@ async function start(server: Partial<NonNullable<TestPage['server']>> = {}, opti
                 if (!(file instanceof File)) return { note: form.get('note') };
                 const { name, size, type } = file;
                 const part = await file.slice(size - 3, size).text();
-                let read = 0;
-                for await (const bytes of file.stream()) read += bytes.length;
+                await writeFile(join(dataDir, 'kept'), file.stream());
+                const read = statSync(join(dataDir, 'kept')).size;
                 const modes = listFiles().map((path) => (statSync(path).mode & 0o777).toString(8));
                 const more = [...form.keys()].filter((key) => key === 'more').length;
                 seen.push({ name, size, type, part, read, modes, more, isAborted: signal.aborted });

@@ -53,7 +53,9 @@ export function createAuth({ database, secret, origins, send, log }: Options) {
       },
     },
     session: { expiresIn: 30 * DAYS },
-    user: { deleteUser: { enabled: true } },
+    user: {
+      deleteUser: { enabled: true },
+    },
     // Otherwise each visit of another provider's address would write a row.
     account: { storeStateStrategy: 'cookie' },
     // Only the hash of a link's token is stored.

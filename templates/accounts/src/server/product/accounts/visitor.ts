@@ -23,7 +23,8 @@ export async function findUser(auth: Auth, request: Request, response?: Response
   if (request.headers.cookie === undefined) return undefined;
   const found = await auth.api.getSession({ headers: toHeaders(request), returnHeaders: true });
   if (response) sendCookies(response, found.headers);
-  return found.response ? { id: found.response.user.id, email: found.response.user.email } : undefined;
+  const { user } = found.response ?? {};
+  return user && { id: user.id, email: user.email };
 }
 
 /** Returns better-auth's code of an expected error, such as INVALID_PASSWORD. Throws any other error again. */
