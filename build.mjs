@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
 import { findDesk, product } from './build/apps.mjs';
-import { browserTarget, bundleServer, listServerParts, throwReadable } from './build/bundles.mjs';
+import { browserTarget, bundleServer, formatWarnings, listServerParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
@@ -66,6 +66,7 @@ export async function build({
   ]).catch(throwReadable);
 
   const bundles = [client, ...otherClients, server, parts];
+  for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles

@@ -55,10 +55,10 @@ export default defineConfig({
     // A shared machine can be ten times slower. Tests that hang still fail soon enough.
     testTimeout: 45_000,
     hookTimeout: 90_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 30_000 } },
     setupFiles: ['tests/support/production-react.ts', 'tests/support/same-seed.ts'],
     // Test files share a worker process, so most of the engine is loaded only once per worker. Vitest ends a worker before
-    // a file of another project, so projects run one after the other (`groupOrder`).
+    // a file of another project, and sorts files by project first.
     isolate: false,
     retry: 0,
     projects: [
@@ -66,7 +66,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          sequence: { groupOrder: 2 },
           globalSetup: ['tests/support/temporary-files.ts'],
           include: ['tests/**/*.test.{ts,tsx}'],
           exclude: [...PROCESS, ...DOCS, ...BROWSER, SOAK, PACKAGES],
@@ -76,7 +75,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'process',
-          sequence: { groupOrder: 1 },
           include: PROCESS,
           exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
@@ -86,7 +84,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
-          sequence: { groupOrder: 0 },
           include: BROWSER,
           exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
@@ -98,7 +95,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'docs',
-          sequence: { groupOrder: 3 },
           include: DOCS,
           exclude: [SOAK, PACKAGES],
           globalSetup: [
@@ -121,7 +117,7 @@ export default defineConfig({
           globalSetup: ['tests/support/set-up.ts'], // files on the disk, because clones are large
           testTimeout: 300_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 1 }, // after all others, because it has another `maxWorkers`
         },
       },
     ],

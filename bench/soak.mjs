@@ -198,8 +198,11 @@ function ask(replica, { path, headers = {}, body, from, leaveAfter }) {
 async function countLost() {
   let lost = 0;
   for (const [index, address] of failed.entries()) {
-    const path = `/api/desk/incidents/${address.replace('-', '/occurrences/')}`;
-    if ((await ask(replicas[index % 2], { path, headers: AS_OPERATOR })).status !== 200) lost += 1;
+    const { text } = await ask(replicas[index % 2], { path: `/api/desk/incidents/${address}`, headers: AS_OPERATOR });
+    const { shown, missed } = JSON.parse(text);
+    // Beyond the limit of an hour, a failure is only counted.
+    const isStored = address.endsWith(`-${shown?.occurrence}`) || ['summary', 'sampled'].includes(missed?.state);
+    if (!isStored) lost += 1;
   }
   return lost;
 }
@@ -208,7 +211,7 @@ async function readStore() {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const asked = client.query(`SELECT SUM(browser_count) AS browser,
-    COALESCE(SUM(server_count) FILTER (WHERE kind <> 'unclean-death'), 0) AS server,
+    COALESCE(SUM(server_count) FILTER (WHERE kind NOT IN ('unclean-death', 'blocked-loop')), 0) AS server,
     COALESCE(SUM(server_count) FILTER (WHERE kind = 'unclean-death'), 0) AS deaths FROM desk_incidents`);
   const { rows } = await asked.finally(() => client.end());
   return Object.fromEntries(Object.entries(rows[0]).map(([name, value]) => [name, Number(value)]));

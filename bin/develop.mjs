@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, statSync, watch } from 'node:fs';
-import net from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { getSystemErrorName } from 'node:util';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
-import { sendToServer } from '../build/develop/send-to-server.mjs';
+import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { useEnvFile } from './env-file.mjs';
@@ -64,7 +62,7 @@ let didNotStart = false;
 export async function develop() {
   useEnvFile();
   console.error('Building. The first time takes longest.');
-  dev = await createDevBuild(root);
+  dev = await createDevBuild(root, console.error);
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));
   // A signal can end npm and its shell without reaching this process.
@@ -252,7 +250,7 @@ async function exchange(server, name, build) {
   sendToServer(next, { type: 'turn', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
-  await giveSocket(next, where);
+  socket = await giveSocket(next, where, socket);
   await Promise.race([ask(next, 'listening'), ended]);
   // Sends the state of builds that finished during the start.
   tell();
@@ -268,35 +266,6 @@ function ask(child, type) {
       child.off('message', onMessage);
       resolve(message);
     });
-  });
-}
-
-/**
- * Passes a bound handle to the server, which listens on it. A server in this process would accept connections itself.
- * Node's cluster module shares its sockets with the same function.
- */
-async function giveSocket(child, { host, port }) {
-  const key = `${host}:${port}`;
-  if (socket?.key !== key) {
-    socket?.handle.close();
-    const address = host === 'localhost' ? '127.0.0.1' : host;
-    const code = await tryToListen(address, port);
-    const handle = code ?? net._createServerHandle(address, port, net.isIP(address) || 4);
-    if (typeof handle !== 'object') {
-      sendToServer(child, { type: 'refused', code: code ?? getSystemErrorName(handle) });
-      return;
-    }
-    socket = { key, handle };
-  }
-  sendToServer(child, { type: 'socket' }, socket.handle);
-}
-
-/** Checks that the port is free. A handle would report this only when it listens, too late in the other process. */
-function tryToListen(host, port) {
-  return new Promise((resolve) => {
-    const server = net.createServer();
-    server.once('error', (error) => resolve(error.code));
-    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }
 

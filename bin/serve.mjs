@@ -14,6 +14,7 @@ export async function serve() {
   enableCompileCache(`${root}/node_modules/.cache/spillway/compiled`);
   // An image contains `dist` but no sources, so there is nothing to build or compare.
   if (existsSync(`${root}/src`) && !hasCurrentBuild(root)) {
+    console.error('Building. The first time takes longest.');
     // A separate process, because a build would leave the server with three times the memory. It logs to standard error:
     // the first line of standard output must say that the server listens. The server starts as soon as it can, and the
     // build writes the other files meanwhile.

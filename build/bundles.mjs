@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { isProductCode } from '../src/shared/whose-code.mjs';
 import { findDesk } from './apps.mjs';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
@@ -121,7 +122,6 @@ export function bundleServer(options) {
 
 /** Options for the server or its separate parts. */
 export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, warn }) {
-  const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {
     ...commonOptions({ root, dev, owner }),
     entryPoints,
@@ -144,7 +144,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       engineByName(root),
       ...owner.plugins,
       ...(dev ? [] : [reactByName]),
-      ...(joins ? [joinReactWritesPlugin({ warn })] : []),
+      ...(dev || process.env.SPILLWAY_JOIN === '0' ? [] : [joinReactWritesPlugin({ warn })]),
     ],
   };
 }
@@ -172,6 +172,21 @@ export async function throwReadable(error) {
   const errors = own.length > 0 ? own : error.errors;
   throw new Error(await formatErrors(errors), { cause: error });
 }
+
+/** @returns {Promise<string[]>} esbuild's warnings about the product, each once, although a file can be in several bundles */
+export async function formatWarnings(warnings) {
+  const own = warnings.filter(({ location }) => !location || isOwn(location.file));
+  // Bundles differ in the plugins through which a warning passes.
+  const plain = own.map(({ text, location, notes }) => ({
+    ...{ text, location },
+    notes: notes.filter((note) => !note.text.startsWith('The plugin "')),
+  }));
+  const messages = await esbuild.formatMessages(plain, { kind: 'warning', color: process.stderr.isTTY });
+  return [...new Set(messages.map((message) => message.trim()))];
+}
+
+/** Modules of `firstLoad` have what esbuild warns of. */
+const isOwn = (file) => !/^late:|\bnode_modules\//.test(file) && isProductCode(file);
 
 /** @returns {Promise<string>} esbuild's errors with their source lines */
 export async function formatErrors(errors) {

@@ -9,16 +9,16 @@ import { readRouteModules } from './route-modules.mjs';
  *
  * @param {import('./apps.mjs').App} app
  * @param {{ root: string, outdir: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} options
- * @returns esbuild's metafile, all outputs, and the app's entry in the manifest
+ * @returns esbuild's metafile and warnings, all outputs, and the app's entry in the manifest
  */
 export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
-  const [{ metafile, outputFiles }, routeModules] = await Promise.all([
+  const [{ metafile, outputFiles, warnings }, routeModules] = await Promise.all([
     bundleClient({ root, name, entry, outdir, dev, owner, styles }),
     readRouteModules(root, [table], { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
   ]);
   requireClientInputs(metafile);
   const { sheets, assets } = await listClientFiles({ root, metafile, entry, routeModules, outdir, styles });
-  return { metafile, outputFiles: [...outputFiles, ...sheets], assets };
+  return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };
 }
 
 /**

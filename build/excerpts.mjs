@@ -8,8 +8,8 @@ import { tokenize } from 'sugar-high/lang/typescript';
  * Excerpts of this project's sources, for pages that show their own code:
  * `import loader from 'excerpt:src/server/product/pages/streaming.ts#streaming'`. The name after `#` is that of a
  * declaration, a property or a method, or the `id` of an object in a table. If several match, the outermost is used.
- * `actions.send` is the `send` in `actions`. An excerpt consists of full lines. Without `#`, it is the whole file. Only
- * files in `src` are allowed, because the build watches only these.
+ * `actions.send` is the `send` in `actions`. An excerpt consists of full lines. Only files in
+ * `src` are allowed, because the build watches only these.
  *
  * @typedef {string | [kind: string, text: string]} Span plain text, or text of a kind
  * @typedef {{ file: string, firstLine: number, lastLine: number, spans: Span[] }} Excerpt
@@ -44,7 +44,7 @@ export function excerpts(root) {
  * @returns {Promise<Excerpt>}
  */
 export async function readExcerpt(root, request, importer) {
-  const [file = '', name] = request.split('#');
+  const [file = '', name = ''] = request.split('#');
   const refuse = (why) =>
     new Error(
       `${importer} shows \`excerpt:${request}\`, but ${why}. Fix the import in ${importer}, or restore the code.`,
@@ -53,8 +53,7 @@ export async function readExcerpt(root, request, importer) {
   const source = await readFile(join(root, file), 'utf8').catch(() => {
     throw refuse(`${file} does not exist`);
   });
-  const all = { start: 0, end: source.trimEnd().length };
-  const { start, end } = name ? findNode(parseSync(file, source).program, name.split('.')) : all;
+  const { start, end } = findNode(parseSync(file, source).program, name.split('.'));
   if (start === undefined) throw refuse(`${file} does not have exactly one \`${name}\``);
   const [firstLine, lastLine] = [start, end].map((at) => source.slice(0, at).split('\n').length);
   const lines = source.split('\n').slice(firstLine - 1, lastLine);

@@ -30,6 +30,7 @@ async function evaluate(root, table, options) {
     entryPoints: [table],
     bundle: true,
     write: false,
+    logLevel: 'silent', // the bundles have the same modules
     format: 'esm',
     platform: 'node',
     outdir: 'dist',

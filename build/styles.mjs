@@ -24,8 +24,10 @@ const moduleEnd = /\.module\.(?:css|less|sass|scss)$/;
  * @param {{ minify: boolean, target: string, outdir: string, plugins?: esbuild.Plugin[] }} options
  */
 export function createStyles(root, { minify, target, outdir, plugins = [] }) {
-  /** @type {Map<string, Promise<{ css: string, names: string, assets: esbuild.OutputFile[] }>>} */
+  /** @type {Map<string, Promise<{ css: string, names: string, warnings: esbuild.Message[], assets: esbuild.OutputFile[] }>>} */
   const compiled = new Map();
+  /** Files of CSS modules by what esbuild calls them. */
+  const modules = new Map();
 
   function compile(file) {
     let sheet = compiled.get(file);
@@ -38,7 +40,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
 
   async function compileSheet(file) {
     const isModule = moduleEnd.test(file);
-    const { outputFiles } = await esbuild.build({
+    const { outputFiles, warnings } = await esbuild.build({
       stdin: {
         contents: `${isModule ? 'export { default } from' : 'import'} ${JSON.stringify(file)}`,
         resolveDir: root,
@@ -56,21 +58,22 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       assetNames: 'assets/[name]-[hash]',
       publicPath: '/',
       loader: assetLoaders,
-      plugins: [namesFromPath(root, readModule), ...plugins],
+      plugins: [namesFromPath(root, readModule, modules), ...plugins],
     });
     const css = outputFiles.find(({ path }) => path.endsWith('stdin.css'))?.text ?? '';
     const names = outputFiles.find(({ path }) => path.endsWith('stdin.js'))?.text ?? '';
     return {
       css,
       names: isModule ? names : '',
+      warnings,
       assets: outputFiles.filter(({ path }) => !/stdin\.(js|css)$/.test(path)),
     };
   }
 
-  /** Returns the text of a CSS module as the product's plugins load it. */
+  /** Returns the text of a CSS module as the product's plugins load it, and what esbuild says about it. */
   async function readModule(file) {
-    if (plugins.length === 0 && file.endsWith('.css')) return readFile(file, 'utf8');
-    const { outputFiles } = await esbuild.build({
+    if (plugins.length === 0 && file.endsWith('.css')) return { contents: await readFile(file, 'utf8') };
+    const { outputFiles, warnings } = await esbuild.build({
       absWorkingDir: root,
       entryPoints: [file],
       write: false,
@@ -79,7 +82,14 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       loader: { '.module.css': 'css' },
       plugins,
     });
-    return outputFiles[0].text;
+    return { contents: outputFiles[0].text, warnings };
+  }
+
+  /** Names the file of a CSS module in a message about it. */
+  function withFile(message) {
+    const { location } = message;
+    const file = modules.get(location?.file);
+    return file ? { ...message, location: { ...location, file: relative(root, file) } } : message;
   }
 
   return {
@@ -94,7 +104,10 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       name: 'styles',
       setup(build) {
         build.onLoad({ filter: sheetFile }, ({ path }) =>
-          orErrors(async () => ({ contents: (await compile(path)).names, loader: 'js' })),
+          orErrors(async () => {
+            const { names, warnings } = await compile(path);
+            return { contents: names, loader: 'js', warnings: warnings.map(withFile) };
+          }),
         );
       },
     },
@@ -102,21 +115,19 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
 }
 
 /** `.card` in `pages/home/home.module.css` becomes `home_3k9fa_card`. The path makes it the same in every bundle. */
-function namesFromPath(root, read) {
+function namesFromPath(root, read, modules) {
   return {
     name: 'names-from-path',
     setup(build) {
-      build.onResolve({ filter: moduleEnd }, ({ path, resolveDir }) => {
-        const file = resolve(resolveDir, path);
+      build.onResolve({ filter: moduleEnd }, ({ path: specifier, resolveDir }) => {
+        const file = resolve(resolveDir, specifier);
         const key = hash('sha256', relative(root, file).replaceAll('\\', '/')).slice(0, 5);
-        return {
-          path: `${basename(file).replace(moduleEnd, '')}-${key}.module.css`,
-          namespace: 'css-module',
-          pluginData: file,
-        };
+        const path = `${basename(file).replace(moduleEnd, '')}-${key}.module.css`;
+        modules.set(`css-module:${path}`, file);
+        return { path, namespace: 'css-module', pluginData: file };
       });
       build.onLoad({ filter: /.*/, namespace: 'css-module' }, ({ pluginData: file }) =>
-        orErrors(async () => ({ contents: await read(file), loader: 'local-css', resolveDir: dirname(file) })),
+        orErrors(async () => ({ ...(await read(file)), loader: 'local-css', resolveDir: dirname(file) })),
       );
     },
   };

@@ -303,7 +303,7 @@ const AREAS = {
     ],
   },
   tunnel: {
-    tests: ['tests/server/reports'],
+    tests: ['tests/server/reports', 'tests/server/request/token-buckets.test.ts'],
     faults: [
       [
         'an echo counts repeatedly',
@@ -319,9 +319,9 @@ const AREAS = {
       ],
       [
         'buckets overflow',
-        'src/server/reports/memory.ts',
-        'bucket.tokens = Math.min(burst, bucket.tokens',
-        'bucket.tokens = Math.max(burst, bucket.tokens',
+        'src/server/request/token-buckets.ts',
+        'return Math.min(burst, tokens +',
+        'return Math.max(burst, tokens +',
       ],
       [
         'an envelope for another site is accepted',
@@ -345,6 +345,12 @@ const AREAS = {
         'src/desk/server/api/caller.ts',
         "if (role !== 'operator' && !READS.has(req.method)) {",
         "if (role === '' && !READS.has(req.method)) {",
+      ],
+      [
+        'If-Match is ignored',
+        'src/desk/server/api/incident.ts',
+        ", expected: toExpected(headers['if-match']) };",
+        ' };',
       ],
       [
         'a repeated query parameter is accepted',

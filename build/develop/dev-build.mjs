@@ -43,8 +43,9 @@ const buildId = 'development';
  * that changed for the browser, and links only a layer of the server.
  *
  * @param {string} root
+ * @param {(line: string) => void} warn shows a warning about the product
  */
-export async function createDevBuild(root) {
+export async function createDevBuild(root, warn) {
   const dist = join(root, devFolder);
   const desk = findDesk(root);
   /** The last results of the builds without product code: the server's separate parts, and the other apps. */
@@ -79,7 +80,7 @@ export async function createDevBuild(root) {
   const linked = { ...client, sourcemap: 'linked', plugins: [atUrl, ...client.plugins] };
   const toSource = () => `await import(${JSON.stringify(modules.wiringUrl)});`;
   const base = createBase('client-base', root, linked, { owner, at: wiring, toSource });
-  const server = createServerLayers({ ...options, outdir: `${devFolder}/server` });
+  const server = createServerLayers({ ...options, outdir: `${devFolder}/server`, warn });
   // Files that an earlier `npm run dev` served.
   await rm(join(dist, 'client'), { recursive: true, force: true });
   await write([

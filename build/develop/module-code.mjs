@@ -6,7 +6,7 @@ import { readInputMap, throughInputMap } from './input-map.mjs';
 
 /**
  * @typedef {object} ModuleFacts
- * @property {readonly { specifier: string, names: readonly string[] }[]} imports by name; `default` too
+ * @property {readonly { specifier: string, name: string }[]} imports by name; `default` too
  * @property {ReadonlySet<string>} exports names
  * @property {readonly string[]} stars specifiers of `export * from`
  * @property {boolean} isBoundary it exports only components, so React can exchange it without its importers
@@ -65,7 +65,7 @@ function readFacts(code) {
   return {
     imports: imported
       .filter(({ moduleRequest, importName }) => moduleRequest && /^(?:Name|Default)$/.test(importName.kind))
-      .map(({ moduleRequest, importName }) => ({ specifier: moduleRequest.value, names: [toName(importName)] })),
+      .map(({ moduleRequest, importName }) => ({ specifier: moduleRequest.value, name: toName(importName) })),
     exports: new Set(exported.filter((entry) => !isStar(entry)).map(({ exportName }) => toName(exportName))),
     stars: exported.filter(isStar).map(({ moduleRequest }) => moduleRequest.value),
     isBoundary:

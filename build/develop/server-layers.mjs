@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
-import { serverOptions } from '../bundles.mjs';
+import { formatWarnings, serverOptions } from '../bundles.mjs';
 import { createBase, inBase, loadFromBase, toBaseFile } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
@@ -15,10 +15,10 @@ const resolving = 'layer';
  * Bundles the server in two layers, so that an edit of the product links only the product's own modules: the product, and
  * everything else, which a server loads ahead of the next edit.
  *
- * @param {{ root: string, outdir: string, owner: import('../owner.mjs').OwnersBuild, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options
+ * @param {{ root: string, outdir: string, owner: import('../owner.mjs').OwnersBuild, styles: ReturnType<typeof import('../styles.mjs').createStyles>, warn: (line: string) => void }} options
  */
-export function createServerLayers({ root, outdir, owner, styles }) {
-  const options = serverOptions({ root, dev: true, owner, styles, outdir, warn: () => {} });
+export function createServerLayers({ root, outdir, owner, styles, warn }) {
+  const options = serverOptions({ root, dev: true, owner, styles, outdir, warn });
   const common = {
     ...options,
     sourceRoot: undefined,
@@ -101,7 +101,8 @@ export function createServerLayers({ root, outdir, owner, styles }) {
       if (!product || isChanged(product.metafile)) {
         product = undefined;
         context ??= await openProduct();
-        const { metafile, outputFiles } = await context.rebuild();
+        const { metafile, outputFiles, warnings } = await context.rebuild();
+        for (const warning of await formatWarnings(warnings)) warn(warning);
         product = { metafile, outputFiles: outputFiles.map(toLoadable) };
       }
       if (isExact) {

@@ -4,9 +4,7 @@
 import { posix } from 'node:path';
 import { parseSync, visitorKeys } from 'oxc-parser';
 import { createHandlerNames, toRegistration } from './handler-names.mjs';
-
-/** Longest part of a statement that is used in a digest (UTF-16 code units). */
-const maxDetail = 200;
+import { helperName, toKind, toStatement } from './statement.mjs';
 
 /** Names of error classes. */
 const errorName = /(?:Error|Exception|Failure)$/;
@@ -15,22 +13,8 @@ const errorClasses = /\bclass\s+([\w$]+)[^{};]*?\bextends\s+[\w$.]*(?:Error|Exce
 /** An existing app is outside of `src`. The names of the product's handlers stay as they are. */
 const isExistingApp = (path) => !/^(?:src|tests)\//.test(path);
 
-/** Functions that throw on behalf of their callers. */
-const helperName = /^(?:invariant|assert(?:[A-Z]\w*)?)$/;
+/** Files whose functions throw on behalf of their callers. */
 const helperFile = /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?$/;
-
-/** Calls of the language and the platform whose error messages do not say where they were thrown. */
-const throwingCalls = new Set(
-  'JSON.parse JSON.stringify structuredClone atob btoa BigInt decodeURI decodeURIComponent encodeURI encodeURIComponent Object.keys Object.values Object.entries Object.assign Object.fromEntries'.split(
-    ' ',
-  ),
-);
-const throwingMethods = new Set(
-  'toISOString repeat toFixed toPrecision normalize querySelector querySelectorAll closest matches'.split(' '),
-);
-const throwingConstructors = new Set(
-  'URL RegExp Array Request Response Headers Intl.NumberFormat Intl.DateTimeFormat'.split(' '),
-);
 
 /** Types are not code and cannot fail. */
 const skippedKeys = new Set(['typeAnnotation', 'typeParameters', 'typeArguments', 'returnType', 'superTypeArguments']);
@@ -69,6 +53,8 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   const isHelperFile = (file) => helperFile.test(file) || helpers.includes(file);
   const handlers = isExistingApp(path) ? createHandlerNames() : undefined;
   const isErrorName = (name) => errorName.test(name) || ownErrors.has(name);
+
+  const toSource = (node) => toStatement(text, node, comments);
 
   /** Sets the site from this offset on. */
   function mark(offset, site) {
@@ -215,7 +201,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
 
   function visitCall(node, site, name, registration) {
     const callee = toText(node.callee);
-    const kind = toKind(node, callee);
+    const kind = toKind(node, callee, isErrorName, imported);
     if (!kind) return visitParts(node, site, callee, name, registration);
     return visitDetail(node, site, kind, (inner) => visitParts(node, inner, callee, name, registration));
   }
@@ -245,22 +231,10 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     within(node, inner, site, () => visitInside(inner));
   }
 
-  function toKind(node, callee) {
-    const last = callee.slice(callee.lastIndexOf('.') + 1);
-    if (isErrorName(last) && (node.type === 'NewExpression' || /^[A-Z]/.test(callee))) return 'thrown';
-    if (node.type === 'NewExpression') return throwingConstructors.has(callee) ? 'call' : '';
-    if (helperName.test(callee) || callee.startsWith('assert.') || imported.has(callee)) return 'thrown';
-    return throwingCalls.has(callee) || (callee.includes('.') && throwingMethods.has(last)) ? 'call' : '';
-  }
-
   function readImport({ source, specifiers }) {
     if (!source.value.startsWith('.')) return;
     const file = posix.join(posix.dirname(path), source.value);
     if (isHelperFile(file)) for (const { local } of specifiers) imported.add(local.name);
-  }
-
-  function toSource(node) {
-    return toDetail(text, node, comments);
   }
 
   function toText(node) {
@@ -308,52 +282,4 @@ function toLiteral(node) {
   return node?.type === 'Literal' && typeof node.value === 'string' && node.value.length <= 80
     ? JSON.stringify(node.value)
     : undefined;
-}
-
-/**
- * Returns the source of a node in one spelling. Formatters change white space, quotes, trailing commas and line breaks.
- *
- * @param {string} text of the file
- * @param {object} node
- * @param {readonly { start: number, end: number }[]} comments
- */
-function toDetail(text, node, comments) {
-  const end = Math.min(node.end, node.start + 10 * maxDetail);
-  const isInside = (part) => part.start >= node.start && part.start < end;
-  const parts = [...listTexts(node), ...comments.map(({ start, end }) => ({ start, end, isComment: true }))]
-    .filter(isInside)
-    .sort((one, other) => one.start - other.start);
-  const words = [];
-  let from = node.start;
-  for (const part of [...parts, { start: end, end, isComment: true }]) {
-    words.push(...(text.slice(from, part.start).match(/[\p{ID_Continue}$]+|\S/gu) ?? []));
-    if (!part.isComment) words.push(toQuoted(text.slice(part.start, part.end)));
-    from = part.end;
-  }
-  let detail = '';
-  for (const [index, word] of words.entries()) {
-    const next = words[index + 1];
-    if ((word === ',' && /^[)\]}]$/.test(next ?? '')) || (word === ';' && next === undefined)) continue;
-    detail += /[\w$]$/.test(detail) && /^[\w$]/.test(word) ? ` ${word}` : word;
-    if (detail.length > maxDetail) break;
-  }
-  return detail.slice(0, maxDetail);
-}
-
-/** Lists what has white space of its own: strings, regular expressions, templates without `${}`, and text between tags. */
-function listTexts(node) {
-  if (!node) return [];
-  if (node.type === 'JSXText' || (node.type === 'Literal' && /^["'/]/.test(node.raw))) return [node];
-  const children = (visitorKeys[node.type] ?? []).flatMap((key) => node[key] ?? []).flatMap(listTexts);
-  const isBare = node.quasis?.[0].start > node.start;
-  const quasis = node.quasis?.map(({ start, end, tail }) =>
-    isBare ? { start: start - 1, end: end + (tail ? 1 : 2) } : { start, end },
-  );
-  return quasis ? [...quasis, ...children] : children;
-}
-
-/** Turns `'a'` into `"a"`. Templates stay as they are. */
-function toQuoted(text) {
-  if (!text.startsWith("'")) return text;
-  return `"${text.slice(1, -1).replaceAll("\\'", "'").replaceAll('"', '\\"')}"`;
 }

@@ -298,6 +298,24 @@ describe('a build', () => {
   });
 });
 
+it('shows warnings about the product once, with their place, and none about packages', async () => {
+  const root = createApp({
+    '../node_modules/odd/odd.css': '.odd } {}',
+    'src/shared/product/pages/home.module.css': '.home {\n  color green }',
+    'src/shared/product/pages/base.css': 'body } {}',
+    'src/shared/product/pages/plain.tsx':
+      "import 'odd/odd.css'; export default () => <main>{typeof window === 'undefind'}</main>;",
+  });
+  const lines: string[] = [];
+  await build({ root, log: (line) => lines.push(line) });
+  const warnings = lines.map((line) => /WARNING\] (.+)\s+(\S+): *\n/.exec(line)?.slice(1)).filter(Boolean);
+  expect(warnings.sort()).toEqual([
+    ['Expected ":"', 'src/shared/product/pages/home.module.css:2:7'],
+    ['The "typeof" operator will never evaluate to "undefind"', 'src/shared/product/pages/plain.tsx:1:68'],
+    ['Unexpected "}"', 'src/shared/product/pages/base.css:1:5'],
+  ]);
+});
+
 it('leaves packages with native code, and those that the product names, out of the bundle', async () => {
   const root = createApp({
     '../node_modules/@acme/native/package.json': '{ "main": "main.js", "dependencies": { "bindings": "1.5.0" } }',

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stop } from 'esbuild';
@@ -83,10 +83,6 @@ describe('an excerpt', () => {
       firstLine,
       lastLine: firstLine + text.split('\n').length - 1,
     });
-  });
-
-  it('without a name is the whole file', async () => {
-    expect(`${await textOf('page.tsx')}\n`).toBe(readFileSync(join(root, 'src/page.tsx'), 'utf8'));
   });
 
   it('names the kinds of highlighted tokens', async () => {

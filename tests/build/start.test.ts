@@ -40,13 +40,18 @@ it('builds first if it must, and needs no more memory afterwards than without', 
   const app = createOwnedApp();
   onTestFinished(() => app.remove());
   const token = 'a-token-of-the-operator';
+  let said = '';
   async function measure(): Promise<number> {
     const child = spawn(process.execPath, ['bin/start.mjs'], {
       cwd: app.folder,
       env: { ...process.env, HOST: '127.0.0.1', PORT: '0', OPERATOR_TOKEN: token },
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
+    said = '';
+    child.stderr.on('data', (text) => {
+      said += text;
+    });
     const [first] = await once(child.stdout, 'data');
     const url = /Listening on (http:\/\/[^\s"]+)/.exec(String(first))?.[1];
     const metrics = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
@@ -55,11 +60,13 @@ it('builds first if it must, and needs no more memory afterwards than without', 
     return Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]);
   }
   const built = await measure();
+  expect(said).toMatch(/^Building\./);
   // The builder outlives the server that was killed.
-  await expect.poll(() => existsSync(join(app.folder, 'dist/.stamp')), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(app.folder, 'dist/.stamp'))).toBe(true);
   expect(existsSync(join(app.folder, 'dist/sites.json'))).toBe(true);
   expect(existsSync(join(app.folder, 'dist/.unfinished'))).toBe(false);
   expect(built / (await measure())).toBeLessThan(1.3);
+  expect(said).not.toContain('Building');
 });
 
 it.each([

@@ -1,175 +1,15 @@
 import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { OTHER } from './own-forms-page.ts';
 import { useOwnedSite } from './owned-site.ts';
 import { exchanged } from './site.ts';
 
-const OTHER = 'http://other.example';
-
-/** Fields with these names replace properties and methods of their form. */
-const CLOBBERING =
-  'target action method enctype encoding id name elements length submit requestSubmit reset noValidate acceptCharset closest isConnected getAttribute hasAttribute removeAttribute setAttribute querySelector'.split(
-    ' ',
-  );
-
-const visit = useOwnedSite({
-  'src/shared/product/routes.tsx': `
-    import { defineRoutes } from '#engine';
-    export const routes = defineRoutes([
-      {
-        id: 'root',
-        page: () => import('./pages/root/root.tsx'),
-        children: [
-          { id: 'forms', path: '/forms', page: () => import('./pages/forms.tsx') },
-          { id: 'moved', path: '/moved', page: () => import('./pages/root/root.tsx') },
-        ],
-      },
-    ]);`,
-  'src/shared/product/pages/home/home.tsx': undefined,
-  'src/shared/product/pages/forms.tsx': `
-    import { useState } from 'react';
-    import { useFetcher, useNavigation, useSearchParams } from 'react-router';
-    import { Link } from '#engine';
-    import { useActionResult } from '../../rendering/hooks.ts';
-    import { Form } from '../../rendering/actions.tsx';
-    export default function Forms() {
-      const result = useActionResult('forms.save');
-      const old = useActionResult('forms.old');
-      const navigation = useNavigation();
-      const fetcher = useFetcher();
-      const [typed, setTyped] = useState('');
-      const [search] = useSearchParams();
-      const fields = (button) => <><input name="text" defaultValue="typed" /><button>{button}</button></>;
-      return (
-        <>
-          <title>Forms</title>
-          <h1>Forms</h1>
-          <output id="result">{JSON.stringify(result?.data ?? (result ?? old)?.errors?.[''] ?? null)}</output>
-          <output id="state">{navigation.state + ' ' + fetcher.state}</output>
-          <output id="search">{JSON.stringify([...search])}</output>
-
-          <Form action="forms.save" to="${OTHER}/post">{fields('Post elsewhere')}</Form>
-          <Form method="get" to="${OTHER}/get">{fields('Search elsewhere')}</Form>
-          <Form action="forms.save" to="http://[">{fields('Post nowhere')}</Form>
-          <Form action="forms.save">
-            <input name="text" defaultValue="typed" />
-            <button formAction="${OTHER}/button">Post elsewhere by its button</button>
-          </Form>
-
-          <dialog open id="button" style={{ position: 'static' }}>
-            <Form action="forms.save">
-              <input type="password" name="password" defaultValue="secret" required pattern="x" />
-              <button formMethod="DIALOG" formNoValidate>Cancel</button>
-            </Form>
-          </dialog>
-          <dialog open id="fetcher" style={{ position: 'static' }}>
-            <fetcher.Form method="post">
-              <input type="password" name="password" defaultValue="secret" />
-              <button formMethod="dialog">Cancel the fetcher</button>
-            </fetcher.Form>
-          </dialog>
-          <fetcher.Form method="post">
-            <input name="text" defaultValue="typed" />
-            <button formAction="${OTHER}/fetcher">Post elsewhere in place of a fetcher</button>
-          </fetcher.Form>
-          <dialog open id="form" style={{ position: 'static' }}>
-            <Form method="dialog">
-              <input type="password" name="password" defaultValue="secret" />
-              <button>Close</button>
-            </Form>
-          </dialog>
-
-          {search.has('clobbered') && (
-            <Form action="forms.save" reset>
-              {${JSON.stringify(CLOBBERING)}.map((name) => <input key={name} name={name} id={name} />)}
-              <button className="clobbered">Save</button>
-            </Form>
-          )}
-          <Form action="forms.save" target="_self">{fields('Save into this tab')}</Form>
-          <Form action="forms.save">
-            <input name="text" defaultValue="typed" />
-            <button formTarget="_SELF">Save into this tab by its button</button>
-          </Form>
-
-          <Form action="forms.leave">{fields('Leave')}</Form>
-          <Form action="forms.export">{fields('Export')}</Form>
-          <fetcher.Form method="post">
-            <button name="_action" value="forms.leave">Leave by a fetcher</button>
-          </fetcher.Form>
-          <Link to="/file.csv">Download</Link>
-
-          <Form action="forms.save" to="/forms?a=1#state">{fields('Save at a hash')}</Form>
-          <Form method="get" to="/forms#state">{fields('Search at a hash')}</Form>
-          <Form action="forms.save" to="/forms?step=refuses">{fields('Be refused by a step')}</Form>
-          <Form action="forms.save" to="/forms?step=fails">{fields('Be failed by a step')}</Form>
-          <Form action="forms.save" to="/legacy">{fields('Save in another app')}</Form>
-          <Link to="/forms/?x=1#state">A slash too many</Link>
-          <Link to="/moved?x=1#state">Moved</Link>
-
-          <Form action="forms.save" aria-label="lines">
-            <textarea name="text" />
-            <button>Save lines</button>
-            <button formEncType="multipart/form-data">Save lines in parts</button>
-            <button formMethod="get">Search lines</button>
-          </Form>
-          <Form action="forms.old" encType="multipart/form-data" aria-label="old">
-            <input name="text" />
-            <textarea name="lines" />
-            <select name="choice"><option>1</option><option>2</option></select>
-            {['1', '2'].map((value) => <input key={value} type="checkbox" name="box" value={value} />)}
-            <input name="state" value={typed} onChange={(event) => setTyped(event.target.value)} />
-            <input type="password" name="pin" />
-            <input name="card" autoComplete="cc-number" />
-            <input type="file" name="file" aria-label="Kept by no one" />
-            <button>Save the old way</button>
-          </Form>
-          <p id="typed">{typed}</p>
-          <Form action="forms.save" encType="multipart/form-data">
-            <input type="file" name="file" aria-label="File" />
-            <button>Upload</button>
-          </Form>
-        </>
-      );
-    }`,
-  'src/server/product/pages/index.ts': `
-    import { redirect } from '#engine';
-    const toField = ([name, value]) => [name, value instanceof File ? value.size : value];
-    export const pages = {
-      root: null,
-      forms: {
-        loader: () => null,
-        actions: {
-          save: ({ form }) => [...form].filter(([name]) => name !== '_action').map(toField),
-          leave: () => redirect('${OTHER}/left', { external: true }),
-          export: () => redirect('/file.csv'),
-        },
-      },
-      moved: { loader: ({ url }) => redirect('/forms' + url.search) },
-    };`,
-  'src/server/product/index.ts': `
-    import { defineProduct, HttpError } from '#engine/server';
-    import { createApi } from './api/index.ts';
-    import { pages } from './pages/index.ts';
-    import { settings } from './settings.ts';
-    export const product = defineProduct({
-      settings,
-      pages,
-      api: createApi,
-      contentSources: { form: ['${OTHER}'] },
-      steps: () => [
-        (req, res, next) => {
-          if (req.method !== 'POST' || !req.query.step) return next();
-          throw req.query.step === 'fails' ? new Error('The step failed.') : new HttpError(503, 'Closed until Monday.');
-        },
-      ],
-      existingApp: { app: (req, res) => res.end(req.method + ' ' + req.url) },
-    });`,
-});
+const visit = useOwnedSite();
 
 /** Opens the page. `elsewhere` has the requests that the other site got: \`POST /x text=typed\`. */
-async function open({ javaScriptEnabled = true, path = '/forms', isAlone = false } = {}) {
+async function open({ path = '/forms', isAlone = false } = {}) {
   const elsewhere: string[] = [];
   const opened = await visit(path, {
-    javaScriptEnabled,
     isAlone,
     before: (page) =>
       page.route(`${OTHER}/**`, (route) => {
@@ -178,7 +18,7 @@ async function open({ javaScriptEnabled = true, path = '/forms', isAlone = false
         return route.fulfill({ status: 204 }); // so that the page stays
       }),
   });
-  if (javaScriptEnabled) await exchanged(opened.page);
+  await exchanged(opened.page);
   const press = (name: string) => opened.page.getByRole('button', { name, exact: true }).click();
   return { ...opened, elsewhere, press };
 }
@@ -226,21 +66,18 @@ test('forms, links and redirects keep the fragment of the URL', async () => {
   }
 });
 
-test.each([true, false])(
-  'the lines of a text end with CRLF, whatever the method and the encoding, with JavaScript: %s',
-  async (javaScriptEnabled) => {
-    const { page, press } = await open({ javaScriptEnabled });
-    const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
-    for (const name of ['Save lines', 'Save lines in parts']) {
-      await text.fill(`${name}\nin two`);
-      await press(name);
-      await expect.poll(() => result(page)).toEqual([['text', `${name}\r\nin two`]]);
-    }
-    await text.fill('1\n2');
-    await press('Search lines');
-    await page.waitForURL('**/forms?*text=1%0D%0A2');
-  },
-);
+test('the lines of a text end with CRLF, whatever the method and the encoding', async () => {
+  const { page, press } = await open();
+  const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
+  for (const name of ['Save lines', 'Save lines in parts']) {
+    await text.fill(`${name}\nin two`);
+    await press(name);
+    await expect.poll(() => result(page)).toEqual([['text', `${name}\r\nin two`]]);
+  }
+  await text.fill('1\n2');
+  await press('Search lines');
+  await page.waitForURL('**/forms?*text=1%0D%0A2');
+});
 
 test('a form that is posted to another app of this site goes there', async () => {
   const { page, press, documents } = await open();
@@ -284,17 +121,6 @@ test('what was typed is still there after the reload that a form of another buil
   await page.reload();
   await exchanged(page);
   expect(await read()).toMatchObject({ text: '', state: '' });
-});
-
-test('without JavaScript, the page of another build shows the message and what was typed', async () => {
-  const { page, press } = await open({ javaScriptEnabled: false });
-  await fillOld(page);
-  await press('Save the old way');
-  await page.getByRole('heading', { name: /another version of the site.* Copy what you typed/ }).waitFor();
-  const texts = await page
-    .getByRole('textbox')
-    .evaluateAll((fields: HTMLTextAreaElement[]) => fields.map(({ value }) => value));
-  expect(texts).toEqual(['my text', '1\n2', '2', '2', 'my state', 'my card']);
 });
 
 test('a form for this tab is posted in the background, and one whose URL cannot be parsed is left to the browser', async () => {
@@ -348,7 +174,6 @@ describe('a navigation that leaves the page', () => {
 
   test.each([
     ['an action redirects to another site', 'button', 'Leave', 'submitting idle'],
-    ['an action redirects to a download', 'button', 'Export', 'submitting idle'],
     ['a fetcher redirects to another site', 'button', 'Leave by a fetcher', 'idle submitting'],
     ['a link leads to a download', 'link', 'Download', 'loading idle'],
   ] as const)('ends if no document replaces the page: %s', async (_case, role, name, expected) => {

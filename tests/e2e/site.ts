@@ -72,6 +72,7 @@ export function usePages(toUrl: () => string) {
     for (const event of WATCHED) page.removeAllListeners(event);
     await page.goto(`${toUrl()}/livez`);
     await page.evaluate(() => sessionStorage.clear());
+    await page.mouse.move(0, 0); // a link under it would be prefetched
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme: null, reducedMotion: null });
     free.push(page);

@@ -1,5 +1,5 @@
 /** Polls until a condition is true, for work that continues after a response. */
-export async function until(holds: () => boolean, what: string, patience = 10_000): Promise<void> {
+export async function until(holds: () => boolean, what: string, patience = 30_000): Promise<void> {
   const end = performance.now() + patience;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`Timed out while waiting for: ${what}`);

@@ -6,50 +6,13 @@ import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
-import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
-import type { DeskCalls } from './worker/desk-calls.ts';
+import { createFindOldAsset } from './old-assets.ts';
 import type { Running, Storing } from './worker/messages.ts';
-import { createSignals, type StoreState } from './worker/signals.ts';
+import { createSignals } from './worker/signals.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
-import { createWorkerThread, type WorkerState } from './worker/worker-thread.ts';
+import { createWorkerThread } from './worker/worker-thread.ts';
 
-/** Stores failures and looks them up. The site works even if the desk fails. */
-export interface Desk {
-  /**
-   * Stores a failure. When this returns, the failure is in this process's journal and survives a crash.
-   *
-   * @returns false if it could not be written: the caller must then log all of it
-   */
-  journal(failure: Failure): boolean;
-  /** Lets all replicas render a page again, also after a crash or while the store is unavailable. */
-  journalRevalidation(path: string): boolean;
-  /** What the desk worker answers. */
-  readonly calls: DeskCalls;
-  /** The current condition, known without waiting. */
-  readonly condition: DeskCondition;
-  /** Finds an asset of an earlier build, or of a newer build that another replica already runs. */
-  readonly findOldAsset: FindOldAsset;
-  /** Journaled data that is not in the store yet (bytes). */
-  readonly waitingBytes: number;
-  /** The size of the store after the last retention run (bytes). */
-  readonly storedBytes: number;
-  /** Calls that the desk worker has not answered yet (a count). */
-  readonly pendingCalls: number;
-  /**
-   * Stores everything that was journaled, and blocks the thread, for a process that is about to exit.
-   *
-   * @returns false if the time was up first. The journal keeps the data in any case
-   */
-  flushSync(timeoutMs: number): boolean;
-  /** Stores what is left, and records that the process ends on purpose. Nothing is stored afterwards. */
-  close(): Promise<void>;
-}
-
-interface DeskCondition {
-  readonly store: StoreState;
-  readonly journal: 'written' | 'failing';
-  readonly worker: WorkerState;
-}
+export type Desk = Awaited<ReturnType<typeof openDesk>>;
 
 export interface DeskOptions {
   readonly running: Running;
@@ -77,7 +40,8 @@ export class DeskInUseError extends StartError {
 }
 
 /**
- * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
+ * Opens the desk, which stores failures and looks them up. The site works even if the desk fails. Takes the folder and
+ * starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
  * then are in the journal.
  *
  * @throws DeskInUseError if another process uses the folder
@@ -91,7 +55,7 @@ export async function openDesk({
   count,
   startWithin,
   workerFile = join(running.dist, 'server/desk-worker.js'),
-}: DeskOptions): Promise<Desk> {
+}: DeskOptions) {
   const { dataDir, databaseUrl } = storing;
   // Sorts by start time: `mf8x2k1a-9f4w0r6b`.
   const process = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
@@ -134,27 +98,42 @@ export async function openDesk({
   }
 
   return {
+    /** What the desk worker answers. */
     calls: worker.calls,
+    /** Finds an asset of an earlier build, or of a newer build that another replica already runs. */
     findOldAsset: createFindOldAsset((path) => worker.calls.readAsset(path)),
-    journal(failure) {
-      return wakeIf(journal.append(failure));
-    },
-    journalRevalidation: (path) => wakeIf(journal.appendRevalidation(path)),
+    /**
+     * Stores a failure. When this returns, the failure is in this process's journal and survives a crash.
+     *
+     * @returns false if it could not be written: the caller must then log all of it
+     */
+    journal: (failure: Failure): boolean => wakeIf(journal.append(failure)),
+    /** Lets all replicas render a page again, also after a crash or while the store is unavailable. */
+    journalRevalidation: (path: string): boolean => wakeIf(journal.appendRevalidation(path)),
+    /** The current condition, known without waiting. */
     get condition() {
       const { state } = worker;
       const store = state === 'running' ? signals.storeState : state === 'starting' ? 'opening' : 'away';
-      return { store, journal: journal.isFailing ? ('failing' as const) : ('written' as const), worker: state };
+      return { store, journal: journal.isFailing ? 'failing' : 'written', worker: state } as const;
     },
+    /** Journaled data that is not in the store yet (bytes). */
     get waitingBytes() {
       return journal.waiting;
     },
+    /** The size of the store after the last retention run (bytes). */
     get storedBytes() {
       return worker.retained?.bytes ?? 0;
     },
+    /** Calls that the desk worker has not answered yet (a count). */
     get pendingCalls() {
       return worker.pending;
     },
-    flushSync(timeoutMs) {
+    /**
+     * Stores everything that was journaled, and blocks the thread, for a process that is about to exit.
+     *
+     * @returns false if the time was up first. The journal keeps the data in any case
+     */
+    flushSync(timeoutMs: number): boolean {
       // The answer is not needed.
       worker.calls.flush().catch(() => undefined);
       signals.waiting = true;
@@ -164,7 +143,8 @@ export async function openDesk({
         signals.waiting = false;
       }
     },
-    close() {
+    /** Stores what is left, and records that the process ends on purpose. Nothing is stored afterwards. */
+    close(): Promise<void> {
       closing ??= close();
       return closing;
     },

@@ -4,7 +4,7 @@
  *
  * @returns its bytes; undefined if no stored build has it, or the store is unavailable
  */
-export type FindOldAsset = (path: string) => Promise<Uint8Array | undefined>;
+type FindOldAsset = (path: string) => Promise<Uint8Array | undefined>;
 
 /** Asset names of the build, which contain a hash. Other paths are never looked up. */
 const HASHED_NAME = /^\/assets\/[\w.@-]{1,200}-[A-Z0-9]{8}\.\w{1,10}$/;

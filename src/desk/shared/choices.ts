@@ -63,6 +63,6 @@ export const IGNORE_CHOICES = [
   ['1h', 'for an hour', { ms: Hour }],
   ['24h', 'for a day', { ms: Day }],
   ['7d', 'for a week', { ms: 7 * Day }],
-  ['10', 'until 10 more within an hour', { growth: 10 }],
-  ['100', 'until 100 more within an hour', { growth: 100 }],
+  ['10', 'until 10 more within an hour', { untilMore: 10 }],
+  ['100', 'until 100 more within an hour', { untilMore: 100 }],
 ] as const satisfies readonly Choice[];

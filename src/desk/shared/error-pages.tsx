@@ -21,10 +21,10 @@ function NotFound({ error }: ErrorPageProps) {
   );
 }
 
-function Forbidden({ error }: ErrorPageProps) {
+function Forbidden() {
   return (
     <ErrorPage title="Operators only">
-      <p>{error.message ?? 'Your token is read-only. Ask for an operator token.'}</p>
+      <p>Your token is read-only. Ask for an operator token.</p>
       <ToList />
     </ErrorPage>
   );

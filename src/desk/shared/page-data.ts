@@ -51,25 +51,26 @@ export interface IncidentData extends IncidentShape {
   readonly scope: string;
 }
 
-/** A notification. */
+/** A notification that waits or was sent. `dropped`: its incident was closed or deleted before it was sent. */
 export interface NotificationShape {
   readonly id: number;
+  /** `Webhook hooks.example.com` */
+  readonly targetName: string;
   /** `New`, `Regression`, `Frequent`, `Test` */
   readonly label: string;
   readonly digest?: string;
-  /** Environment of the incident, until the incident is deleted. */
+  /** Environment of the incident. */
   readonly environment?: string;
+  /** Absent if the incident was deleted. */
   readonly title?: string;
+  readonly createdAt: number;
   readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
-  /** When it was sent or given up; while it waits, when it was created. */
-  readonly at: number;
-  /** Next attempt, while it waits. */
-  readonly dueAt?: number;
-  readonly tries: number;
+  /** When the next attempt is due. */
+  readonly dueAt: number;
+  readonly triedAt?: number;
+  readonly attempts: number;
   /** Result of the last attempt, as a sentence. */
-  readonly outcome: string;
-  /** `Webhook hooks.example.com` */
-  readonly target: string;
+  readonly result: string;
 }
 
 export interface NotificationsData {

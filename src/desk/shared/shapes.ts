@@ -288,7 +288,6 @@ export const Incident = z
     older: text('The previous occurrence in time.').exactOptional(),
     recent: z.array(Occurrence.pick({ occurrence: true, at: true, side: true, release: true })),
     changes: z.array(Change).describe('Notes and changes, newest first.'),
-    elsewhere: z.array(z.string()).describe('Other environments that have this digest.'),
   })
   .meta({ id: 'Incident' });
 export type IncidentShape = Shape<typeof Incident>;

@@ -154,7 +154,7 @@ function requireMatch(header: string | undefined, version: string): void {
 /** A reply that its schema refuses may contain what callers must not see, so it is a failure and is not sent. */
 function checkReply(name: string, facts: OperationFacts, reply: AnyReply): AnyReply | Promise<AnyReply> {
   const described = facts.replies[reply.status];
-  if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
+  if (!described) throw toReplyError(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
   if (described.body) {
     const read = readValue(described.body, reply.body);
     const withBody = (done: Read): AnyReply => ({ ...reply, body: toValue(name, done) });
@@ -170,7 +170,12 @@ async function* checkLines(name: string, schema: ApiSchema, lines: AsyncIterable
 function toValue(name: string, read: Read): unknown {
   if (!('errors' in read)) return read.value;
   const [field = '', message = ''] = Object.entries(read.errors)[0] ?? [];
-  throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
+  throw toReplyError(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
+}
+
+/** Without frames, because all are of this file: the mistake is in a handler, and each needs a digest of its own. */
+function toReplyError(message: string): Error {
+  return Object.assign(new Error(message), { stack: `Error: ${message}` });
 }
 
 export function toTag(version: string): string {

@@ -10,7 +10,7 @@ import type { PageTable } from './server-page.ts';
 
 const RENDER_DEADLINE = 15 * Second;
 
-/** @throws WiringError if the route table and the server halves do not match, or a page has no component */
+/** @throws WiringError if the route table and the server halves do not fit, or a page exports no component */
 export async function loadApp<Own extends object>({
   app,
   server,
@@ -20,6 +20,7 @@ export async function loadApp<Own extends object>({
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
+  requireOwnPaths(tree.definitions, family);
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
@@ -41,6 +42,32 @@ async function loadModules(
     );
   }
   return modules;
+}
+
+/** @throws WiringError for two routes that match the same URLs: one of them would never be shown */
+function requireOwnPaths(routes: ReadonlyMap<string, RouteDefinition>, family = 'product'): void {
+  const owners = new Map<string, RouteDefinition>();
+  for (const route of routes.values()) {
+    for (const form of listForms(route.path ?? '')) {
+      const owner = owners.get(form) ?? route;
+      owners.set(form, owner);
+      if (owner.id === route.id) continue;
+      throw new WiringError(
+        `The routes "${owner.id}" ('${owner.path}') and "${route.id}" ('${route.path}') in src/shared/${family}/routes.tsx match the same URLs, so only one of them would be shown. Give one another path.`,
+      );
+    }
+  }
+}
+
+/** The forms of a path with and without its optional segments. The names of its parameters make no difference. */
+function listForms(path: string): string[] {
+  let forms = path ? [''] : [];
+  for (const segment of path.split('/').filter(Boolean)) {
+    const part = segment.replace(/\?$/, '').replace(/^:[\w-]+/, ':');
+    const longer = forms.map((form) => `${form}/${part}`);
+    forms = segment.endsWith('?') ? [...forms, ...longer] : longer;
+  }
+  return forms;
 }
 
 /**

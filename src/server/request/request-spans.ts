@@ -118,18 +118,13 @@ export class Timings {
   /** Sends them to an operator as `Server-Timing`. */
   write(response: ServerResponse): void {
     if (response.headersSent) return;
-    const entries = this.entries.map((entry) => {
-      const words = entry.of === undefined ? '' : `;desc=${JSON.stringify(toTimingName(entry))}`;
-      return `${entry.phase}${words};dur=${entry.ms.toFixed(1)}`;
+    const entries = this.entries.map(({ phase, of, ms }) => {
+      const words = of === undefined ? '' : `;desc=${JSON.stringify(`${phase} of ${of}`)}`;
+      return `${phase}${words};dur=${ms.toFixed(1)}`;
     });
     const total = performance.now() - this.#began;
     response.setHeader('Server-Timing', [...entries, `total;dur=${total.toFixed(1)}`].join(', '));
   }
-}
-
-/** `loader of cart`, `render` */
-function toTimingName({ phase, of }: Timing): string {
-  return of === undefined ? phase : `${phase} of ${of}`;
 }
 
 /** Runs the work of one phase, in a span if spans are recorded. */

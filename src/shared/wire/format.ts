@@ -52,7 +52,15 @@ export function toPathText(path: Path): string {
   return text.join('').replace(/^\./, '') || 'The value itself';
 }
 
-/** Thrown if the data of a loader or an action cannot be sent. The message has its path and what to do. */
+/**
+ * Thrown if the data of a loader or an action cannot be sent. The message has its path and what to do. It has no frames,
+ * because all are of the code that encodes, and all such failures would have one digest.
+ */
 export class WireError extends TypeError {
   override readonly name = 'WireError';
+
+  constructor(message: string) {
+    super(message);
+    this.stack = `WireError: ${message}`;
+  }
 }

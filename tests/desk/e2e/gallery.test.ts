@@ -55,7 +55,7 @@ async function failEverywhere(running: RunningApp): Promise<Addresses> {
 async function find(address: string): Promise<FoundIncident> {
   expect(address).toMatch(new RegExp(`^${ADDRESS.source}$`));
   return expect
-    .poll(() => lookUp(dataDir, address), { timeout: 10_000, message: `${address} leads nowhere` })
+    .poll(() => lookUp(dataDir, address), { message: `${address} leads nowhere` })
     .toMatchObject({ occurrence: { full: expect.anything() } })
     .then(() => lookUp(dataDir, address) as Promise<FoundIncident>);
 }

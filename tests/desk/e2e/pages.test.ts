@@ -80,20 +80,6 @@ test.each([true, false])(
   },
 );
 
-test('an incident can be resolved, noted and reopened', async () => {
-  const address = await failAt('/tour/fail/render');
-  const { page, complaints } = await open(`/desk/${address.slice(0, 8)}`);
-  await exchanged(page);
-  await page.getByRole('button', { name: 'Resolve' }).click();
-  await page.getByText('Resolved.', { exact: true }).waitFor();
-  await page.getByRole('textbox', { name: 'Note' }).fill('What I found.');
-  await page.getByRole('button', { name: 'Add note' }).click();
-  await page.getByText('What I found.').waitFor();
-  await page.getByRole('button', { name: 'Reopen' }).click();
-  await page.getByText('Reopened.', { exact: true }).waitFor();
-  expect(complaints).toEqual([]);
-});
-
 test('a test notification shows its result', async () => {
   const { page, complaints } = await open('/desk/notifications');
   mails.answer = '550 no such user';

@@ -41,7 +41,7 @@ describe('the desk', () => {
       desk.journal(failure);
       expect(listFiles()).toHaveLength(1);
       expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'stored' });
-      await expect.poll(listFiles, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(listFiles).toEqual([]);
     }
     expect(await desk.calls.find(failures[0]?.digest ?? '')).toMatchObject({ incident: { counts: { server: 2 } } });
   });
@@ -54,9 +54,7 @@ describe('the desk', () => {
     for (const name of readdirSync(dataDir)) if (name.startsWith('desk.sqlite')) rmSync(join(dataDir, name));
     const failure = createFailure();
     expect(desk.journal(failure)).toBe(true);
-    await expect
-      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
-      .toBeDefined();
+    await expect.poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined)).toBeDefined();
     // The new database also contains the failures that were still in the journal.
     expect(await desk.calls.find(toAddress(before))).toMatchObject({ state: 'stored' });
     expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
@@ -77,7 +75,7 @@ describe('the desk', () => {
     other.exec('COMMIT');
     other.close();
     await expect
-      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
+      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined))
       .toMatchObject({ state: 'stored', incident: { counts: { server: 1 } } });
   }, 60_000);
 
@@ -106,7 +104,7 @@ describe('the desk', () => {
     writeFileSync(workerFile, "throw new Error('broken');");
     const { desk } = await useDesk({ workerFile });
     const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
-    await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual(crashed);
+    await expect.poll(() => desk.condition).toEqual(crashed);
     expect(desk.journal(createFailure())).toBe(true);
     await expect(desk.calls.readChanges()).rejects.toThrow(StoreAwayError);
   });

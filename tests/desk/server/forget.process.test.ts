@@ -122,7 +122,7 @@ describe.each([
     const desk = await openDesk(env);
     const { first, beside } = await leaveBehind(desk);
     // What is stored leaves the journal within seconds.
-    await expect.poll(() => desk.waitingBytes + listJournals(env).length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => desk.waitingBytes + listJournals(env).length).toBe(0);
     const before = await readAll(env);
     expect(listNames(ada.words, before)).toEqual(Object.keys(ada.words));
     const others = listNames(grace.words, before);
@@ -136,7 +136,7 @@ describe.each([
     const lonely = async () => (await desk.calls.find(LONELY))?.incident;
     expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 0, title: 'exception', message: '' });
     desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
-    await expect.poll(lonely, { timeout: 20_000 }).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
+    await expect.poll(lonely).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
   });
 });
 

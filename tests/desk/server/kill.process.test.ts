@@ -14,7 +14,6 @@ import { usePostgres } from '../support/use-postgres.ts';
 const postgres = usePostgres();
 
 /** Other tests use the machine at the same time. */
-const PATIENCE = { timeout: 20_000 };
 
 const childFile = fileURLToPath(new URL('./desk-child.ts', import.meta.url));
 
@@ -49,7 +48,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
   for (const [digest, shown] of digests) {
     await expect
-      .poll(async () => (await desk.calls.find(digest))?.incident.counts.server ?? 0, PATIENCE)
+      .poll(async () => (await desk.calls.find(digest))?.incident.counts.server ?? 0)
       .toBeGreaterThanOrEqual(shown.length);
   }
   // Each process can have stored up to 50 more than it showed before it was killed.
@@ -63,7 +62,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
     .poll(async () => {
       const { incidents } = await desk.calls.listIncidents({ limit: 100 });
       return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
-    }, PATIENCE)
+    })
     .toBe(dead);
 }
 
@@ -78,7 +77,7 @@ describe('a process killed during a burst of failures', () => {
     // A journal is deleted once all its records are in the store, and this process has not journaled anything. The kill
     // can leave the lock of a deleted journal behind.
     const listJournals = () => readdirSync(join(dataDir, 'journal')).filter((name) => !name.includes('.'));
-    await expect.poll(listJournals, PATIENCE).toEqual([]);
+    await expect.poll(listJournals).toEqual([]);
   }, 60_000);
 
   it('loses none if PostgreSQL was unavailable, and another replica reports it', async () => {
@@ -92,7 +91,7 @@ describe('a process killed during a burst of failures', () => {
     const { desk } = await useDesk({ dataDir, databaseUrl });
     await expect(desk.calls.find(shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
     await postgres.start();
-    await expect.poll(() => desk.condition.store, PATIENCE).toBe('reachable');
+    await expect.poll(() => desk.condition.store).toBe('reachable');
     await expectAll(desk, shown, 1);
   }, 60_000);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACTION_ACCEPT } from '../../../src/shared/wire/protocol.ts';
 import { parseReply, type RawReply, sendRaw } from '../../support/raw-http.ts';
-import { REQUIRED_HEADERS, requiredHeaders } from '../../support/required-headers.ts';
+import { requiredHeaders } from '../../support/required-headers.ts';
 import { OPERATOR, SITE_HOST, startWholeSite, type WholeSite } from './whole-site.tsx';
 
 let site: WholeSite;
@@ -214,29 +214,6 @@ function expectStrict(headers: RawReply['headers']): void {
   expect(sources).not.toMatch(/unsafe-|data:|http:|\*/);
   expect(headers).not.toHaveProperty('access-control-allow-origin');
 }
-
-/** Requests that Node's parser rejects, or that do not arrive as normal requests. */
-const BROKEN: readonly (readonly [name: string, bytes: string, status: number])[] = [
-  ['an invalid request line', 'GET / HTP/1.1\r\n\r\n', 400],
-  ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400],
-  ['bytes that are not text', '\x16\x03\x01\x02\x00\x01\x00', 400],
-  ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-  ['headers that are too large', `GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
-  ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\nConnection: close\r\n\r\n', 417],
-  ['a CONNECT request', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405],
-  ['invalid chunks', 'POST /form HTTP/1.1\r\nHost: example.com\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 400],
-];
-
-describe.each(BROKEN)('%s', (_name, bytes, status) => {
-  it('has all required headers', async () => {
-    const reply = parseReply(await sendRaw(site.port, bytes, { patience: 3000 }));
-    expect(reply.status).toBe(status);
-    for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
-    expect(reply.headers['cache-control']).toBe('no-store');
-    expect(reply.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expectStrict(reply.headers);
-  });
-});
 
 describe('a nonce', () => {
   it('is different in each response, and has at least 128 bits', async () => {

@@ -1,9 +1,10 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
 import { onDrop, revalidate } from '../../../src/server/pages/page-cache.ts';
 import { createTestLog } from '../../support/test-log.ts';
+import { until } from '../../support/until.ts';
 
 const dropped: string[] = [];
 onDrop((path) => void dropped.push(path));
@@ -34,7 +35,7 @@ async function startReplica() {
   /** Resolves after a look that began after this call. */
   async function looked(): Promise<void> {
     const before = state.looks;
-    await vi.waitFor(() => expect(state.looks).toBeGreaterThan(before + 1));
+    await until(() => state.looks > before + 1, 'two looks');
   }
   await looked();
   return { store, lines, looked, journaled, state, end };
@@ -43,11 +44,11 @@ async function startReplica() {
 it('drops a page that another replica has revalidated, once, also after an outage', async () => {
   const { store, state, looked, end } = await startReplica();
   await store.ingest({ occurrences: [], revalidations: ['/articles/7'] });
-  await vi.waitFor(() => expect(dropped).toEqual(['/articles/7']));
+  await expect.poll(() => dropped).toEqual(['/articles/7']);
   state.isAway = true;
   await store.ingest({ occurrences: [], revalidations: ['/later'] });
   state.isAway = false;
-  await vi.waitFor(() => expect(dropped).toEqual(['/articles/7', '/later']));
+  await expect.poll(() => dropped).toEqual(['/articles/7', '/later']);
   await looked();
   end();
   await store.ingest({ occurrences: [], revalidations: ['/after-the-end'] });

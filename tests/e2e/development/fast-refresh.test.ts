@@ -15,6 +15,7 @@ const PRODUCT = 'src/shared/product';
 const HOME = `${PRODUCT}/pages/home.tsx`;
 const BUTTON = `${PRODUCT}/ui/button.tsx`;
 const ROOT = `${PRODUCT}/pages/root.tsx`;
+const TABLE = `${PRODUCT}/routes.tsx`;
 const SHEET = `${PRODUCT}/pages/home.module.css`;
 const WORDS = 'src/server/product/words.ts';
 const PAGES = 'src/server/product/pages/index.ts';
@@ -28,6 +29,9 @@ let complaints: string[];
 let reloads: string[];
 
 beforeAll(async () => {
+  const failing = (begins: string, name: string) =>
+    `<i onClick={${begins} new Error('in ${name}'); }}>press ${name}</i>`;
+  const blocked = "<i onClick={() => void fetch('https://elsewhere.example/')}>press a request</i>";
   const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
   app = await startDevApp(
     {
@@ -54,6 +58,7 @@ export default function Root() {
   return (
     <Theme value="blue">
       ${script}
+      ${failing('() => { throw', 'a handler')} ${failing('async () => { throw', 'a promise')} ${blocked}
       <Link to="/other">Other</Link>
       <Outlet />
     </Theme>
@@ -118,17 +123,11 @@ async function isTaken(before: number): Promise<void> {
 describe('an edit', () => {
   useOnePage();
 
-  test.each<[what: string, file: string, from: string, to: string, selector: string, text: string | RegExp]>([
-    ['a hook', `${PRODUCT}/use-label.ts`, "'theme '", "'the theme is '", '#label', 'the theme is blue'],
-    ['the layout', ROOT, 'value="blue"', 'value="green"', '#label', /green$/],
-  ])('of %s is shown without losing state', async (_what, file, from, to, selector, text) => {
-    app.edit(file, from, to);
-    await poll(() => page.locator(selector).innerText()).toMatch(text);
-    await expectKept();
-  });
-
-  test('that changes a style sheet, and adds a class and a module, is shown without losing state', async () => {
-    app.edit(SHEET, '.title { color: rgb(1, 2, 3)', '.note { color: rgb(7, 8, 9) }\n.title { color: rgb(4, 5, 6)');
+  test('of a hook, the layout and a style sheet, with a new class and a new module, is shown without losing state', async () => {
+    app.edit(`${PRODUCT}/use-label.ts`, "'theme '", "'the theme is '");
+    app.edit(ROOT, 'value="blue"', 'value="green"');
+    const sheet = app.read(SHEET).replace('rgb(1, 2, 3)', 'rgb(4, 5, 6)');
+    app.write(SHEET, `.note { color: rgb(7, 8, 9) }\n${sheet}\nbody } {}`);
     app.edit(HOME, '<p>{seen}</p>', '<p id="note" className={styles.note}>{seen}</p>');
     app.write(`${PRODUCT}/parts/part.tsx`, 'export const Part = () => <i>a part</i>;\n');
     app.edit(HOME, 'export default', "import { Part } from '../parts/part.tsx';\nexport default");
@@ -137,6 +136,8 @@ describe('an edit', () => {
     const colorOf = (selector: string) => page.locator(selector).evaluate((found) => getComputedStyle(found).color);
     await poll(() => colorOf('h1')).toBe('rgb(4, 5, 6)');
     expect(await colorOf('#note')).toBe('rgb(7, 8, 9)');
+    await poll(() => page.locator('#label').innerText()).toBe('the theme is green');
+    expect(app.output()).toMatch(/\[WARNING\] Unexpected "}"\s+src\/shared\/product\/pages\/home\.module\.css:\d/);
     await expectKept();
     // The new sheet has replaced the previous one, and pages that are loaded now get it too.
     const sheets = await page
@@ -164,15 +165,11 @@ describe('an edit', () => {
     expect(documents).toEqual(['/']);
   });
 
-  test('that gives the layout a title as well warns that the page has lost its own', async () => {
+  test('that gives the layout a title as well warns that the page has lost its own, and an edit of a page that is not open is shown on the next navigation to it', async () => {
     app.edit(ROOT, '<Outlet />', '<title>Layout</title>\n      <Outlet />');
     app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
-    await poll(() => complaints).toEqual([expect.stringContaining('"Home", "Layout"')]);
-  });
-
-  test('of a page that is not open is shown on the next navigation to it', async () => {
     app.edit(`${PRODUCT}/pages/other.tsx`, '<h1>Other', '<h1>Another');
-    await poll(() => app.output()).toContain('other.tsx: built');
+    await poll(() => complaints).toEqual([expect.stringContaining('"Home", "Layout"')]);
     await page.getByRole('link', { name: 'Other' }).click();
     await page.getByRole('heading', { name: 'Another' }).waitFor();
     expect(documents).toEqual(['/']);
@@ -209,27 +206,25 @@ describe('the server', () => {
     expect(app.output().split('PUBLIC_ORIGINS is not set')).toHaveLength(2); // a hint, once
   });
 
-  test.each([
-    ['data', '**/_data/', WORDS, 'exchanged once', 'exchanged after a cut', '#data'],
-    ['a module', '**/pages/home.tsx.js?v=*', HOME, 'First words', 'Second words', 'h1'],
-  ])(
-    'gets another request for %s if one was cut off, and no state is lost',
-    async (_what, path, file, from, to, selector) => {
-      // As a server does that ends before it has responded.
-      let requests = 0;
+  test('gets another request for data and for a module if one was cut off, and no state is lost', async () => {
+    // As a server does that ends before it has responded.
+    const requests = { '**/_data/': 0, '**/pages/home.tsx.js?v=*': 0 };
+    for (const path of Object.keys(requests) as (keyof typeof requests)[]) {
       await page.route(path, (route) => {
-        requests += 1;
-        return requests === 1 ? route.abort('connectionreset') : route.continue();
+        requests[path] += 1;
+        return requests[path] === 1 ? route.abort('connectionreset') : route.continue();
       });
-      app.edit(file, from, to);
-      await poll(() => page.locator(selector).innerText()).toBe(to);
-      expect(requests).toBeGreaterThan(1);
-      await expectKept();
-    },
-  );
+    }
+    app.edit(WORDS, 'exchanged once', 'exchanged after a cut');
+    app.edit(HOME, 'First words', 'Second words');
+    await poll(() => page.locator('#data').innerText()).toBe('exchanged after a cut');
+    await poll(() => page.locator('h1').innerText()).toBe('Second words');
+    for (const count of Object.values(requests)) expect(count).toBeGreaterThan(1);
+    await expectKept();
+  });
 });
 
-test('behind a proxy that changes host and port, edits and failures are shown, also after it has answered 502 for a while', async () => {
+test('behind a proxy that changes host and port, edits are shown, also after it has answered 502 for a while', async () => {
   await app.reset();
   reloads = [];
   const proxy = await startProxy(app.url);
@@ -250,8 +245,6 @@ test('behind a proxy that changes host and port, edits and failures are shown, a
   await expectText('h1', 'Third words');
   await expectKept(proxied.page);
   expect(proxied.documents).toEqual(['/']);
-  app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
-  await expectText('[role="alertdialog"]', 'home.tsx:16:19 (open in editor)');
   await proxied.page.close();
   await proxy.stop();
 });
@@ -298,8 +291,8 @@ describe('a failure', () => {
     app.edit(WORDS, 'export', "throw new Error('not today');\nexport");
     await expectProblem('The server did not start', 'not today', 'src/server/product/words.ts:1');
     expect((await fetch(app.url)).status).toBe(200);
-    app.edit(WORDS, "throw new Error('not today');\n", '');
     app.edit(PAGES, 'other: null', 'otehr: null');
+    app.edit(WORDS, "throw new Error('not today');\n", '');
     await expectProblem(
       'The route "other" is missing in src/server/product/pages/index.ts',
       'has a server half "otehr", but there is no such route.',
@@ -332,24 +325,29 @@ describe('a failure', () => {
   });
 
   test('in an event handler, and in a promise that one awaits, is shown with its line', async () => {
-    const failing = (begins: string, name: string) =>
-      `<i onClick={${begins} new Error('in ${name}'); }}>press ${name}</i>`;
-    const blocked = "<i onClick={() => void fetch('https://elsewhere.example/')}>press a request</i>";
-    const all = failing('() => { throw', 'a handler') + failing('async () => { throw', 'a promise') + blocked;
-    app.edit(HOME, '<footer>the end', `<footer>${all}`);
     await page.getByText('press a handler').click();
-    await expectProblem('An error outside of rendering', 'in a handler', /home\.tsx:22:\d+ \(open in editor\)/);
+    await expectProblem('An error outside of rendering', 'in a handler', /root\.tsx:\d+:\d+ \(open in editor\)/);
     await page.getByText('press a promise', { exact: true }).evaluate((element: HTMLElement) => element.click()); // under the overlay
     await expectProblem('A promise was rejected, and nothing handled it', 'in a promise');
     await page.getByText('press a request', { exact: true }).evaluate((element: HTMLElement) => element.click());
     await expectProblem(
       /blocks https:\/\/elsewhere\.example\. .+ contentSources\.connect in/,
-      /home\.tsx:22:\d+ \(open/,
+      /root\.tsx:\d+:\d+ \(open/,
     );
-    app.edit(HOME, `<footer>${all}`, '<footer>the end');
+    await page.reload();
+    await exchanged(page);
     await expectMended();
-    await page.getByText('the end').waitFor();
+    documents.length = 0;
     complaints.length = 0;
+  });
+
+  test('of two routes with one path is shown, and the previous server continues', async () => {
+    const table = app.read(TABLE);
+    app.write(TABLE, table.replace("'/other'", "'/'"));
+    await expectProblem(/routes "home" \('\/'\) and "other" \('\/'\) in src\/shared\/product\/routes\.tsx match/);
+    expect((await fetch(`${app.url}/other`)).status).toBe(200);
+    app.write(TABLE, table);
+    await expectMended();
   });
 
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {

@@ -123,24 +123,22 @@ describe('a hover', () => {
   });
 });
 
-test.each(['/tour/fail/loader', '/tour/fail/late'])(
-  'a prefetch that fails is sent once, and the click on %s shows a failure with an address',
-  async (path) => {
-    const { page, data } = await openLive('/');
-    await addLinks(page, 'intent', [path]);
-    const ended = new Promise<void>((resolve) => {
-      const end = (request: Request) => request.url().endsWith(`/_data${path}`) && resolve();
-      page.on('requestfinished', end).on('requestfailed', end); // the first failed line ends it
-    });
-    await link(page, `to ${path}`).hover();
-    await ended;
-    await page.waitForTimeout(500); // longer than the first wait before a repetition
-    expect(data.map(({ isPrefetch }) => isPrefetch)).toEqual([true]);
-    await link(page, `to ${path}`).click();
-    await page.getByText(/[0-9A-Z]{8}-[0-9A-Z]{8}/).waitFor();
-    expect(data.slice(1).map(({ isPrefetch }) => isPrefetch)).toContain(false);
-  },
-);
+test('a prefetch that fails is sent once, and the click shows a failure with an address', async () => {
+  const path = '/tour/fail/late';
+  const { page, data } = await openLive('/');
+  await addLinks(page, 'intent', [path]);
+  const ended = new Promise<void>((resolve) => {
+    const end = (request: Request) => request.url().endsWith(`/_data${path}`) && resolve();
+    page.on('requestfinished', end).on('requestfailed', end); // the first failed line ends it
+  });
+  await link(page, `to ${path}`).hover();
+  await ended;
+  await page.waitForTimeout(500); // longer than the first wait before a repetition
+  expect(data.map(({ isPrefetch }) => isPrefetch)).toEqual([true]);
+  await link(page, `to ${path}`).click();
+  await page.getByText(/[0-9A-Z]{8}-[0-9A-Z]{8}/).waitFor();
+  expect(data.slice(1).map(({ isPrefetch }) => isPrefetch)).toContain(false);
+});
 
 test('a link is prefetched at render, on intent, in the viewport or never', async () => {
   const { page, data } = await openLive('/tour/navigation');

@@ -54,13 +54,11 @@ const shown: Readonly<Record<string, string>> = {
     const [failing, setFailing] = useState(false);
     if (failing === 'error') throw new Error('in a render');
     if (failing === 'words') throw 'words in a render';
-    if (failing === 'number') throw Number.NaN;
     if (failing === 'lost') notFound();
     return <>
       <h1>Boundary</h1>
       <button onClick={() => setFailing('error')}>fail</button>
       <button onClick={() => setFailing('words')}>words</button>
-      <button onClick={() => setFailing('number')}>number</button>
       <button onClick={() => setFailing('lost')}>lose</button>
     </>;`),
   effect: page(`useEffect(() => { throw new Error('in an effect'); }, []); return <h1>Effect</h1>;`),

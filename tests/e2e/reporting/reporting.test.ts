@@ -103,7 +103,6 @@ test.each<[what: string, path: string, ...failures: Failing[]]>([
     ['fail', { said: 'Error: in a render', via: 'react.caught' }, 'error: Error: in a render'],
   ],
   ['in a render that is a text', '/boundary', ['words', { said: 'NonError: words in a render', via: 'react.caught' }]],
-  ['in a render that is a number', '/boundary', ['number', { said: 'NonError: NaN', via: 'react.caught' }]],
   ['in an effect', '/effect', [undefined, { said: 'Error: in an effect', via: 'react.caught' }]],
   [
     'outside all error boundaries',

@@ -48,7 +48,6 @@ async function start(options: Partial<HttpServerOptions>) {
 
 const countOpen = (all: readonly { readonly isClosed: boolean }[]) => all.filter(({ isClosed }) => !isClosed).length;
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-const patience = { timeout: 10_000 };
 
 describe.runIf(process.platform === 'linux')('idle connections', () => {
   it('of one address block no other visitor, and the oldest are closed for its own requests', async () => {
@@ -60,7 +59,7 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     // On a busy machine the first have already been idle for a moment when the last connect, and are closed for them.
     const closed = countOf('closed_total address');
     expect(countOf('refused_total address') + closed).toBe(268);
-    await expect.poll(() => visit(CROWD), patience).toBe(200);
+    await expect.poll(() => visit(CROWD)).toBe(200);
     expect(countOf('closed_total address')).toBe(closed + 1);
     expect(lines.filter(({ msg }) => String(msg).includes('MAX_CONNECTIONS_PER_ADDRESS'))).toHaveLength(1);
   });
@@ -69,7 +68,7 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     const { openMany, visit, countOf } = await start({ limits: { total: 64, ofSender: 16 } });
     const crowd = await openMany(60, (index) => `127.0.1.${index + 1}`);
     const kept = await openMany(4, (index) => `127.0.2.${index + 1}`);
-    await expect.poll(() => visit(VISITOR), patience).toBe(200);
+    await expect.poll(() => visit(VISITOR)).toBe(200);
     for (let round = 0; round < 20; round += 1) expect(await visit(VISITOR)).toBe(200);
     expect(countOf('closed_total total')).toBeGreaterThan(0);
     expect(countOpen(kept)).toBe(4);
@@ -88,7 +87,7 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
       await until(() => next.text !== '' || next.isClosed, 'the response, or none');
       return next.text.slice(9, 12);
     }
-    await expect.poll(askNext, patience).toBe('200');
+    await expect.poll(askNext).toBe('200');
     await until(() => half.isClosed, 'the half-sent one to be closed');
     expect(countOpen([...waiting, begun])).toBe(3);
     expect(countOf('closed_total address')).toBe(1);

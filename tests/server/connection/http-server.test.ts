@@ -11,7 +11,6 @@ import { until } from '../../support/until.ts';
 import { listStatuses, openSocket } from './open-socket.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
-const patience = { timeout: 10_000 };
 
 /** Sends `ask`, then makes the parser fail with this code. */
 async function breakWith(code: string, ask = ''): Promise<string> {
@@ -30,7 +29,7 @@ async function breakWith(code: string, ask = ''): Promise<string> {
   const served = new Promise<Socket>((resolve) => server.once('connection', resolve));
   const client = openSocket((server.address() as AddressInfo).port, ask);
   const theirs = await served;
-  if (ask !== '') await expect.poll(() => client.text, patience).toContain('begun');
+  if (ask !== '') await expect.poll(() => client.text).toContain('begun');
   server.emit('clientError', Object.assign(new Error('canary'), { code }), theirs);
   await client.closed;
   expect(counted).toEqual(ask === '' ? [client.text.slice(9, 12)] : []);
@@ -72,7 +71,7 @@ async function exchange(first: string, count = 0, then = ''): Promise<string> {
   const server = await startTestServer({ routes });
   onTestFinished(() => server.close());
   const client = openSocket(server.port, first);
-  await expect.poll(() => listStatuses(client.text).length, patience).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => listStatuses(client.text).length).toBeGreaterThanOrEqual(count);
   if (then !== '') client.socket.write(then);
   await client.closed;
   return client.text;
@@ -170,7 +169,7 @@ it('starts no more for a client that does not read, and continues when it does',
   const { begun } = seen;
   expect(begun).toBeLessThan(40);
   socket.resume();
-  await expect.poll(() => seen.begun, { timeout: 20_000 }).toBe(60);
+  await expect.poll(() => seen.begun).toBe(60);
   socket.destroy();
 }, 30_000);
 

@@ -183,10 +183,10 @@ describe('text', () => {
     'token:',
   ])('takes no longer for a megabyte of %j than for a page', (part) => {
     const text = part.repeat(Math.ceil(2 ** 20 / part.length));
-    const before = performance.now();
+    const before = process.threadCpuUsage();
     scrubber.url(text);
     scrubber.url(text.slice(0, MAX_SCRUBBED_LENGTH));
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(1000);
   });
 });
 

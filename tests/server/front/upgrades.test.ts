@@ -120,7 +120,7 @@ describe('a WebSocket', () => {
     const idle = openSocket(port);
     await until(() => idle.isOpen, 'the idle connection');
     const isReset = () => askRaw(port, 'GET /livez HTTP/1.1').then(({ status }) => status === 0);
-    await expect.poll(isReset, { timeout: 10_000 }).toBe(false);
+    await expect.poll(isReset).toBe(false);
     await idle.closed;
     expect(await say(peer, 'hello')).toBe('nobody: hello');
   });
@@ -186,9 +186,7 @@ describe('a WebSocket', () => {
 it('a drain closes sockets with 1001, and ends when they are closed', async () => {
   const { url, drain } = await startSockets();
   const closed = once(await dialOpen(`${url}/live`), 'close');
-  const before = performance.now();
   expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
-  expect(performance.now() - before).toBeLessThan(900);
   expect((await closed)[0]).toBe(1001);
 });
 

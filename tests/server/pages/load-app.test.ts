@@ -47,3 +47,29 @@ it('names a page without a component', async () => {
     'The page "order" does not export a component as its default. src/shared/product/routes.tsx names its file.',
   );
 });
+
+const view = () => null;
+
+it.each<[string, `/${string}`, `/${string}`]>([
+  ['the same path', '/live', '/live'],
+  ['another name of a parameter', '/orders/:id/edit', '/orders/:slug/edit'],
+  ['an optional parameter', '/live', '/:lang?/live'],
+  ['another name of an optional parameter', '/:lang?/live', '/:locale/live'],
+  ['an optional word', '/orders/edit?', '/orders'],
+  ['everything below', '/files/*', '/files/*'],
+])('names two routes with %s, also in different layouts', async (_, one, other) => {
+  const routes = [
+    { id: 'one', path: one, view },
+    { id: 'layout', view, children: [{ id: 'other', path: other, view }] },
+  ];
+  await expect(startPages(routes)).rejects.toThrow(
+    new WiringError(
+      `The routes "one" ('${one}') and "other" ('${other}') in src/shared/product/routes.tsx match the same URLs, so only one of them would be shown. Give one another path.`,
+    ),
+  );
+});
+
+it('accepts paths of which one is more exact', async () => {
+  const paths = ['/', '/:lang', '/:lang/live', '/live', '/files', '/files/*', '/tab/:a?/:b?', '/:a/:b/:c'] as const;
+  await startPages(paths.map((path) => ({ id: path, path, view })));
+});

@@ -17,9 +17,9 @@ afterAll(() => server.stop());
  * 300 kB.
  */
 it('pages leave no memory behind', async () => {
-  await load(800); // until the code is compiled
+  await load(400); // until the code is compiled
   const before = server.log().length;
-  await load(500);
+  await load(250);
   const promoted = [...server.log().slice(before).matchAll(PROMOTED)].map(([, bytes]) => Number(bytes));
   expect(promoted.length).toBeGreaterThan(5);
   promoted.sort((one, other) => one - other);

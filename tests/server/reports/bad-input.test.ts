@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 
@@ -40,40 +39,9 @@ function post(body: string | Uint8Array, headers: Record<string, string> = {}): 
 const event = (payload: string | Uint8Array) => writeEnvelope({ dsn: DSN }, [{ type: 'event' }, payload]);
 const withBytes = (...bytes: number[]) => Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
 
-it.each([
-  // After the JSON parsing test suite.
-  ...[
-    '',
-    ' ',
-    '{',
-    '{"a":1',
-    '{"a":1}{}',
-    '{"a":1,}',
-    "{'a':1}",
-    '{"a":NaN}',
-    '{"a":0x1}',
-    '{"a":01}',
-    '{"a":"\\x00"}',
-  ],
-  ...[
-    '{"a":"\u0000"}',
-    '/* */{}',
-    '<html></html>',
-    'null',
-    'true',
-    '12',
-    '"text"',
-    '[]',
-    '[{"message":"a"}]',
-    '\uFEFF{}',
-  ],
-])('refuses the event %j', async (text) => {
-  const body = event(text);
-  expect((await post(body)).status).toBe(400);
-  expect((await post(gzipSync(body), { 'Content-Encoding': 'gzip' })).status).toBe(400);
-});
-
 it.each<[string, string | Uint8Array, number]>([
+  ['an event that is no JSON', event('{"a":NaN}'), 400],
+  ['an event that is no object', event('[{"message":"a"}]'), 400],
   ...[[0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80]].flatMap((bytes): [string, Uint8Array, number][] => [
     [`the bytes ${bytes} in an event`, event(withBytes(...bytes)), 400],
     [`the bytes ${bytes} in a header`, withBytes(...bytes), 400],

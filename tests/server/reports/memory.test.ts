@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../../src/server/errors/failure.ts';
-import {
-  createEchoes,
-  createKnownBuilds,
-  createNewIncidents,
-  createRecentIds,
-} from '../../../src/server/reports/memory.ts';
-import { Hour, Minute } from '../../../src/shared/units.ts';
-import { makeFakeDigest } from '../../support/tunnel-site.ts';
+import { createEchoes, createKnownBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
+import { Minute } from '../../../src/shared/units.ts';
 
 function clock(at = 0) {
   const time = { at, now: () => time.at };
@@ -25,26 +18,6 @@ it('remembers an id for ten minutes, and a limited number of ids', () => {
   expect(ids.find('a')).toBeUndefined();
   for (const id of ['b', 'c', 'd']) ids.add(id, id);
   expect(['b', 'c', 'd'].map((id) => ids.find(id))).toEqual([undefined, 'c', 'd']);
-});
-
-it('admits 50 new incidents an hour, however they arrive, and all known ones', async () => {
-  const time = clock();
-  const incidents = createNewIncidents({
-    isKnown: (digest) => (digest === 'away' ? away() : Promise.resolve(digest === 'known')),
-    makeDigest: makeFakeDigest,
-    now: time.now,
-  });
-  const admit = async (digests: string[]) => {
-    const kept = await Promise.all(digests.map((digest) => incidents.admit({ digest } as Failure)));
-    return kept.map(({ digest }, index) => digest === digests[index]);
-  };
-  expect(await admit(['away'])).toEqual([true]);
-  await admit(Array(100).fill('same'));
-  const others = await admit(Array.from({ length: 60 }, (_, index) => `new-${index}`));
-  expect(others.filter(Boolean)).toHaveLength(48);
-  expect(await admit(['known', 'same', 'new-0', 'new-59'])).toEqual([true, true, true, false]);
-  time.at = Hour;
-  expect(await admit(['new-59'])).toEqual([true]);
 });
 
 it('admits an echo once, even before it is stored', async () => {

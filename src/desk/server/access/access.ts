@@ -43,59 +43,34 @@ export function createCanOpen(signIn: Pick<SignIn, 'identify' | 'isIssued'>): Op
 /** Asks the store about the session of each request. */
 export function createReadAccess(signIn: SignIn): ReadAccess {
   return async function readAccess(req, res) {
-    const proxied = proxyOperatorOf(req);
-    if (proxied) return new RequestAccess(signIn, req, res, { operator: proxied, isProxied: true });
     const session = sessionCookieOf(req) ?? '';
+    const proxied = proxyOperatorOf(req);
+    let operator = proxied;
+    let isAway = false;
     try {
-      return new RequestAccess(signIn, req, res, { operator: await signIn.identify(session) });
+      operator ??= await signIn.identify(session);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      return new RequestAccess(signIn, req, res, { isAway: true });
+      isAway = true;
     }
+    return {
+      operator,
+      isAway,
+      canSignOut: proxied === undefined,
+      async signIn(proof) {
+        const { address } = requestInfo(req);
+        const result =
+          'ticket' in proof ? await signIn.byTicket(proof.ticket) : await signIn.byToken(proof.token, address);
+        if (result.kind === 'too-many') res.setHeader('Retry-After', String(Math.ceil(result.waitMs / Second)));
+        if (result.kind !== 'signed-in') return result;
+        await signIn.end(session);
+        setSessionCookie(req, res, result.session);
+        return result;
+      },
+      async signOut() {
+        await signIn.end(session);
+        clearSessionCookie(req, res);
+      },
+    };
   };
-}
-
-class RequestAccess implements Access {
-  readonly operator: Operator | undefined;
-  readonly isAway: boolean;
-  readonly canSignOut: boolean;
-  readonly #signIn: SignIn;
-  readonly #req: IncomingMessage;
-  readonly #res: ServerResponse;
-
-  constructor(
-    signIn: SignIn,
-    req: IncomingMessage,
-    res: ServerResponse,
-    known: { operator?: Operator | undefined; isAway?: boolean; isProxied?: boolean },
-  ) {
-    this.#signIn = signIn;
-    this.#req = req;
-    this.#res = res;
-    this.operator = known.operator;
-    this.isAway = known.isAway ?? false;
-    this.canSignOut = !known.isProxied;
-  }
-
-  async signIn(proof: Proof): Promise<SignedIn> {
-    const { address } = requestInfo(this.#req);
-    const result =
-      'ticket' in proof ? await this.#signIn.byTicket(proof.ticket) : await this.#signIn.byToken(proof.token, address);
-    if (result.kind === 'too-many') this.#res.setHeader('Retry-After', String(Math.ceil(result.waitMs / Second)));
-    if (result.kind !== 'signed-in') return result;
-    await this.#endSession();
-    setSessionCookie(this.#req, this.#res, result.session);
-    return result;
-  }
-
-  async signOut(): Promise<void> {
-    await this.#endSession();
-    clearSessionCookie(this.#req, this.#res);
-  }
-
-  /** Ends the session of the request. */
-  async #endSession(): Promise<void> {
-    const session = sessionCookieOf(this.#req);
-    if (session !== undefined) await this.#signIn.end(session);
-  }
 }

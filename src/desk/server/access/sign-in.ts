@@ -11,7 +11,7 @@ export type SignedIn =
   | { readonly kind: 'too-many'; readonly waitMs: number };
 
 /** The part of the store that sign-in needs. All replicas share it. */
-export type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
+type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
@@ -101,28 +101,17 @@ function isGrantOf(token: OperatorToken, id: string, grant: Grant | undefined): 
   return grant?.name === token.name && isSameText(grant.fingerprint, toGrant(id, token).fingerprint);
 }
 
-/** Issues ids, and later recognizes them without asking the store. */
-interface SignedIds {
-  /** Makes a new id for the holder of a token. */
-  make(token: OperatorToken): string;
-  /**
-   * Returns the token that an id was issued for, in constant time; `undefined` if the desk did not issue it. Only the
-   * store knows whether the session or link is still valid.
-   */
-  read(id: string): OperatorToken | undefined;
-}
-
 /** 256 random bits, and the first 132 bits of their HMAC-SHA256, both in base64url. */
 const SIGNED = /^([\w-]{43})\.([\w-]{22})$/;
 const TAG_LENGTH = 22;
 
 /**
- * The keys are derived from the tokens: none has to be stored, all replicas agree, and an id becomes invalid when its
+ * Issues ids, and later recognizes them without asking the store. The keys are derived from the tokens: none has to be stored, all replicas agree, and an id becomes invalid when its
  * token or the token's role changes.
  *
  * @param purpose an id for one purpose is not valid for another
  */
-function createSignedIds(tokens: readonly OperatorToken[], purpose: 'session' | 'link'): SignedIds {
+function createSignedIds(tokens: readonly OperatorToken[], purpose: 'session' | 'link') {
   const keys = tokens.map((token) => {
     const key = createHmac('sha256', token.token).update(`spillway desk ${purpose} ${token.role}`).digest();
     return { token, key: createSecretKey(key) };
@@ -131,13 +120,18 @@ function createSignedIds(tokens: readonly OperatorToken[], purpose: 'session' | 
   const toTag = (secret: string, key: Key): string =>
     createHmac('sha256', key).update(secret).digest('base64url').slice(0, TAG_LENGTH);
   return {
-    make(token) {
+    /** Makes a new id for the holder of a token. */
+    make(token: OperatorToken): string {
       const signing = keys.find((known) => known.token === token);
       if (!signing) throw new Error(`The token of ${JSON.stringify(token.name)} is not configured.`);
       const secret = randomBytes(32).toString('base64url');
       return `${secret}.${toTag(secret, signing.key)}`;
     },
-    read(id) {
+    /**
+     * Returns the token that an id was issued for, in constant time; `undefined` if the desk did not issue it. Only the
+     * store knows whether the session or link is still valid.
+     */
+    read(id: string): OperatorToken | undefined {
       const [, secret, tag] = SIGNED.exec(id) ?? [];
       if (secret === undefined || tag === undefined) return undefined;
       const given = Buffer.from(tag);

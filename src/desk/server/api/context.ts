@@ -1,5 +1,4 @@
 import { type Auth, HttpError } from '#engine/server';
-import { Hour } from '../../../shared/units.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { toDeletedWords } from '../views/present-history.ts';
@@ -11,11 +10,6 @@ export interface ApiContext {
   readonly auth: Auth<DeskCaller>;
   readonly calls: DeskCalls;
   readonly facts: DeskFacts;
-}
-
-/** Returns a version that changes with everything stored, and each hour, because charts and time filters move on. */
-export async function readVersion({ calls, facts }: ApiContext): Promise<string> {
-  return [await calls.readChanges(), Math.floor(Date.now() / Hour), facts.release].join(' ');
 }
 
 export const UNKNOWN = 'No incident has this digest.';

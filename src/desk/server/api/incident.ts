@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
 import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
-import type { ChangeBy, StateChange } from '../store/change-incident.ts';
+import type { ChangeBy } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
@@ -13,7 +13,7 @@ import { presentIncident } from '../views/present-incident.ts';
 import { presentStatus } from '../views/present-incident-row.ts';
 import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
-import { IfMatch, IncidentPatch, InEnvironment, OfAddress, OfIncident } from './requests.ts';
+import { IfMatch, IncidentPatch, InEnvironment, OfIncident } from './requests.ts';
 
 const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
 const TAGGED = {
@@ -36,7 +36,7 @@ const operations = {
     summary: 'Get an incident with its details',
     about:
       'Everything that its page shows: with an address, of that occurrence. With `Accept: text/markdown`, the response is Markdown.',
-    params: OfAddress,
+    params: OfIncident,
     query: InEnvironment,
     replies: { 200: { about: 'The incident.', body: Reply, headers: TAGGED } },
     problems: { 404: UNKNOWN },
@@ -82,12 +82,12 @@ export function incidentApi(context: ApiContext): ApiPart {
         const found = await requireFound(context, params.digest, query.environment);
         if (found.state === 'arriving') throw new QueryFailedError('arriving', params.digest);
         const incident = await readFound(found, context);
-        return { status: 200, body: incident, headers: toHeaders(incident, params.digest.slice(0, 8)) };
+        return { status: 200, body: incident, headers: toHeaders(incident, params.digest) };
       },
       async changeIncident({ params, query, headers, body, caller }) {
         const current = await requireIncident(context, params.digest, query);
         const by = toChangeBy(caller, headers);
-        const changed = await calls.changeState(current.key, toState(body.status), by);
+        const changed = await calls.changeState(current.key, body.status, by);
         if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
         if (changed.outcome === 'conflict') throw toConflict(changed.incident);
         const { before, after } = changed;
@@ -142,7 +142,7 @@ function toHeaders(incident: IncidentShape, asked: string): Record<string, strin
   const { digest, environment } = incident;
   return {
     ETag: toIncidentTag(incident),
-    ...(digest !== asked && {
+    ...(!asked.startsWith(digest) && {
       'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
     }),
   };
@@ -175,12 +175,4 @@ function toConflict(current: Incident): HttpError {
     412,
     `The incident was changed in the meantime: ${toStandingWords(current)}. Get it again, then repeat the change.`,
   );
-}
-
-type Patch = z.output<typeof IncidentPatch>;
-
-function toState(status: Patch['status']): StateChange {
-  if (status.state !== 'ignored') return status;
-  const { state, until, untilMore: growth } = status;
-  return { state, until, growth };
 }

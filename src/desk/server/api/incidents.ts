@@ -1,11 +1,14 @@
 import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, implement } from '#engine/server';
+import { Hour } from '../../../shared/units.ts';
+import { USUAL_VIEW } from '../../shared/href.ts';
 import { Row } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
+import { toFilter } from '../pages/read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
-import { type ApiContext, readVersion } from './context.ts';
-import { ListQuery, toStoreFilter } from './requests.ts';
+import type { ApiContext } from './context.ts';
+import { ListQuery } from './requests.ts';
 
 const IncidentList = z
   .strictObject({
@@ -40,10 +43,12 @@ export function incidentsApi(context: ApiContext): ApiPart {
     operations,
     {
       listIncidents: {
-        version: async () => `${await readVersion(context)} ${await calls.settle()}`,
+        // Charts and time filters move on each hour.
+        version: async () =>
+          [await calls.readChanges(), Math.floor(Date.now() / Hour), facts.release, await calls.settle()].join(' '),
         async handle({ query }) {
           const { span, limit, after } = query;
-          const filter = toStoreFilter(query, { now: Date.now(), environment: facts.environment });
+          const filter = toFilter({ ...USUAL_VIEW, ...query }, { now: Date.now(), environment: facts.environment });
           const [page, totals, environments] = await Promise.all([
             calls.listIncidents({ ...filter, limit, cursor: after }),
             calls.countStates(filter),

@@ -4,7 +4,7 @@ import { type ApiPart, HttpError, implement } from '#engine/server';
 import { Occurrence } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
-import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
 
 const OccurrenceList = z
@@ -47,23 +47,20 @@ export function occurrencesApi(context: ApiContext): ApiPart {
   return implement(
     operations,
     {
-      listOccurrences: {
-        version: () => readVersion(context),
-        async handle({ params, query }) {
-          const incident = await requireIncident(context, params.digest, query);
-          const { limit, after: cursor } = query;
-          const page = await calls.listOccurrences(incident.key, { limit, cursor });
-          return {
-            status: 200,
-            body: defined({
-              occurrences: page.occurrences.map((found) => ({
-                ...presentForPage(found, {}),
-                isFull: found.isFull,
-              })),
-              next: page.next,
-            }),
-          };
-        },
+      async listOccurrences({ params, query }) {
+        const incident = await requireIncident(context, params.digest, query);
+        const { limit, after: cursor } = query;
+        const page = await calls.listOccurrences(incident.key, { limit, cursor });
+        return {
+          status: 200,
+          body: defined({
+            occurrences: page.occurrences.map((found) => ({
+              ...presentForPage(found, {}),
+              isFull: found.isFull,
+            })),
+            next: page.next,
+          }),
+        };
       },
       async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
         const incident = await requireIncident(context, digest, query);

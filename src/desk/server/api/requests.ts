@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import { parseAddress } from '#engine/tracker';
 import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
-import { USUAL_VIEW } from '../../shared/href.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
-import { defined } from '../defined.ts';
-import { firsts, MAX_TEXT, toFilter } from '../pages/read-view.ts';
+import { firsts, MAX_TEXT } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
@@ -25,13 +23,6 @@ function spelled(read: (text: string) => string | undefined, refusal: string) {
     return z.NEVER;
   });
 }
-
-export const Digest = spelled((text) => {
-  const address = parseAddress(text);
-  return address?.occurrence === undefined ? address?.digest : undefined;
-}, 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.').describe(
-  'The first 8 characters of an address: `7K3QM2XA`.',
-);
 
 const Occurrence = spelled(
   // Spelled like the second half of an address.
@@ -57,11 +48,8 @@ const Address = spelled((text) => {
   'A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.',
 );
 
-export const OfAddress = z.strictObject({ digest: Address });
-export const OfIncident = z.strictObject({ digest: Digest });
-export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
-
-const time = z.int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
+export const OfIncident = z.strictObject({ digest: Address });
+export const OfOccurrence = z.strictObject({ digest: Address, occurrence: Occurrence });
 
 const limit = z.int().min(1).max(MAX_LIMIT).default(USUAL_LIMIT).describe('The maximum number of items.');
 const after = z.string().optional().describe('`next` of the previous page.');
@@ -73,8 +61,6 @@ const filter = {
   release: word.optional().describe('A release that it was seen in.'),
   environment: environment.describe('The environment to list. By default, the environment of this server.'),
   within: z.enum(firsts(WITHIN)).optional().describe('Seen within this time.'),
-  from: time.optional(),
-  to: time.optional(),
   search: word
     .optional()
     .describe(
@@ -103,14 +89,6 @@ export const OccurrenceQuery = z
     path: ['after'],
     error: NO_CURSOR,
   });
-
-/** Returns the store's filter for a query. */
-export function toStoreFilter(
-  { from, to, ...view }: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
-  { now, environment }: { readonly now: number; readonly environment: string },
-): ReturnType<typeof toFilter> {
-  return { ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }), ...defined({ from, to }) };
-}
 
 const TAG = /^(?:\*|(?:W\/)?"[^"]*")$/;
 

@@ -3,29 +3,7 @@ import { Millisecond, Second } from '../../../shared/units.ts';
 import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
 import type { Signals } from '../worker/signals.ts';
 import { type JournalEntry, toSummary } from './journal-entry.ts';
-import { createSegments, type LogPosition, type SegmentFiles } from './segments.ts';
-
-/** Files in which this process's failures wait for the store. Each is written before its address leaves the process. */
-export interface Journal {
-  /**
-   * Appends a failure with one system call. If it returns true, the failure survives a crash of this process.
-   *
-   * @returns false if it could not be written, or the journal is full. The next failure is tried again
-   */
-  append(failure: Failure): boolean;
-  /** Appends a page that all replicas have to render again. */
-  appendRevalidation(path: string): boolean;
-  /** The position of the next line. */
-  readonly end: LogPosition;
-  /** The size of unstored lines, including journals taken over from dead processes (bytes). */
-  readonly waiting: number;
-  /** Call it regularly. It deletes what is stored. */
-  settle(): void;
-  /** Whether the last attempt to append failed. */
-  readonly isFailing: boolean;
-  /** Ends the journal. Nothing can be appended after that. */
-  close(): void;
-}
+import { createSegments, type SegmentFiles } from './segments.ts';
 
 interface JournalOptions {
   /** The folder of this process. */
@@ -57,7 +35,8 @@ const RETRY_TIME = 100 * Millisecond;
 const UNWRITABLE =
   'The journal cannot be written, so failures are only in the log until it can. Check whether the disk of DATA_DIR is full or read-only, and whether the store of the desk accepts failures.';
 
-export function createJournal(options: JournalOptions): Journal {
+/** Files in which this process's failures wait for the store. Each is written before its address leaves the process. */
+export function createJournal(options: JournalOptions) {
   const { folder, signals, log, files, now = () => performance.now() } = options;
   const limits = { ...LIMITS, ...options.limits };
   const lines = createSegments(folder, files);
@@ -91,25 +70,36 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   return {
+    /** The position of the next line. */
     get end() {
       return lines.end;
     },
+    /** Whether the last attempt to append failed. */
     get isFailing() {
       return isFailing;
     },
+    /** The size of unstored lines, including journals taken over from dead processes (bytes). */
     get waiting() {
       return measure();
     },
-    append(failure) {
+    /**
+     * Appends a failure with one system call. If it returns true, the failure survives a crash of this process.
+     *
+     * @returns false if it could not be written, or the journal is full. The next failure is tried again
+     */
+    append(failure: Failure): boolean {
       // Browsers have a separate limit, so that strangers cannot reduce the detail of servers' failures.
       if (rate.take(`${failure.digest} ${failure.side}`, now())) return append({ entry: 'full', failure });
       // A summary has no `echoOf`, so an echo would count as a separate failure.
       return failure.echoOf !== undefined || append({ entry: 'summary', summary: toSummary(failure) });
     },
-    appendRevalidation: (path) => append({ entry: 'revalidation', path }),
+    /** Appends a page that all replicas have to render again. */
+    appendRevalidation: (path: string): boolean => append({ entry: 'revalidation', path }),
+    /** Call it regularly. It deletes what is stored. */
     settle() {
       if (!isClosed) lines.tidy(signals.position);
     },
+    /** Ends the journal. Nothing can be appended after that. */
     close() {
       lines.rotate();
       isClosed = true;

@@ -122,21 +122,12 @@ const NO_TLS =
 function toMailFailure(error: unknown): SendResult {
   const code = readCode(error);
   const status = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
-  if (code === 'EAUTH') {
-    return {
-      ok: false,
-      isFinal: status >= 500,
-      words: `The mail server rejected the sign-in (${status}). Check the user and the password in SMTP_URL.`,
-    };
-  }
-  if (code !== 'ETLS' && status >= 500) {
-    return toFinal(`The mail server refused it (${status}). Check MAIL_FROM and MAIL_TO.`);
-  }
-  if (code !== 'ETLS' && status > 0) {
-    const words = `The mail server cannot accept it at the moment (${status}). Try again later, or check its log.`;
-    return { ok: false, words };
-  }
-  return toConnectFailure(error);
+  if (code === 'ETLS' || status === 0) return toConnectFailure(error);
+  const words =
+    code === 'EAUTH'
+      ? `The mail server rejected the sign-in (${status}). Check the user and the password in SMTP_URL.`
+      : `The mail server refused it (${status}). Check MAIL_FROM and MAIL_TO.`;
+  return { ok: false, isFinal: status >= 500, words };
 }
 
 function readCode(error: unknown): string {

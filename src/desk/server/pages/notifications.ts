@@ -36,18 +36,11 @@ async function load({ context }: LoaderArgs<DeskContext>): Promise<Notifications
   };
 }
 
-function presentNotification(notification: NotificationRecord): NotificationShape {
-  const { id, event, key, title, kind, state, createdAt, triedAt, dueAt, attempts, result, targetName } = notification;
+function presentNotification({ event, key, kind, title, ...rest }: NotificationRecord): NotificationShape {
   return {
-    id,
+    ...rest,
     label: EVENT_LABELS[event],
     ...(key !== undefined && splitKey(key)),
     ...(title !== undefined && kind && { title: presentTitle({ kind, title }) }),
-    state,
-    at: triedAt ?? createdAt,
-    ...(state === 'waiting' && { dueAt }),
-    tries: attempts,
-    outcome: result,
-    target: targetName,
   };
 }

@@ -4,7 +4,7 @@ import { insertRows, readNumber, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** A file of a build: `maps/server/main.js.map`, `sites.json`, `client/assets/home-X7K2QM2X.js`. */
-export interface BuildFile {
+interface BuildFile {
   /** Relative to `dist`. */
   readonly path: string;
   /** The content, compressed with zstd. */

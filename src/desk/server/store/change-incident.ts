@@ -12,7 +12,7 @@ export type StateChange =
   /** `now`: any later occurrence is a regression. `next`: only one in a release that is first started later. */
   | { readonly state: 'resolved'; readonly in: 'now' | 'next' }
   /** Forever, until a time (ms since 1970), or until it happens this many more times within a clock hour. */
-  | { readonly state: 'ignored'; readonly until?: number; readonly growth?: number };
+  | { readonly state: 'ignored'; readonly until?: number; readonly untilMore?: number };
 
 /** The author of a change, and the version that they saw. */
 export interface ChangeBy {
@@ -112,14 +112,14 @@ export function createIncidentChanges({ driver }: StoreContext) {
 
 async function storeState(sql: Sql, key: IncidentKey, to: StateChange, author: string): Promise<void> {
   const until = to.state === 'ignored' ? (to.until ?? null) : null;
-  const growth = to.state === 'ignored' ? (to.growth ?? null) : null;
-  const base = growth === null ? { server: 0, browser: 0 } : await countHour(sql, key);
+  const untilMore = to.state === 'ignored' ? (to.untilMore ?? null) : null;
+  const base = untilMore === null ? { server: 0, browser: 0 } : await countHour(sql, key);
   const values: Columns = {
     state: to.state,
     state_by: toColumn(author),
     resolved_in: to.state === 'resolved' ? to.in : null,
     ignored_until: until,
-    ignored_growth: growth,
+    ignored_growth: untilMore,
     ignored_server: base.server,
     ignored_browser: base.browser,
     regressed_release: null,

@@ -21,7 +21,7 @@ interface NewChange {
   readonly author: string;
   readonly action: ChangeAction;
   /**
-   * Fields by action. `resolved`: `in`. `ignored`: `until`, `growth`. `regressed`: `release`, `build`. `grown`, `deleted`:
+   * Fields by action. `resolved`: `in`. `ignored`: `until`, `untilMore`. `regressed`: `release`, `build`. `grown`, `deleted`:
    * `count`. `occurrence-deleted`: `occurrence`.
    */
   readonly detail: object;

@@ -25,8 +25,6 @@ export interface IncidentDetails {
   readonly deployments: readonly KnownBuild[];
   readonly changes: readonly LoggedChange[];
   readonly notes: readonly Note[];
-  /** The environments that have this digest, sorted. */
-  readonly environments: readonly string[];
   /** The likely cause. */
   readonly commit?: CommitShape;
 }
@@ -62,8 +60,8 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
 
   return {
     async readDetails(key: IncidentKey, occurrence: string | undefined): Promise<IncidentDetails> {
-      const { digest, environment } = splitKey(key);
-      const [choice, recent, hours, releases, deployments, changes, notes, environments] = await Promise.all([
+      const { environment } = splitKey(key);
+      const [choice, recent, hours, releases, deployments, changes, notes] = await Promise.all([
         readShown(key, occurrence),
         occurrences.listOccurrences(key, { limit: RECENT }),
         incidents.listHours(key),
@@ -71,7 +69,6 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
         builds.listDeployments(environment),
         history.listChanges(key, CHANGES),
         history.listNotes(key, CHANGES),
-        incidents.listKnownIn(digest),
       ]);
       const { shown } = choice;
       const lines = listLines(shown?.full);
@@ -83,7 +80,6 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
         deployments,
         changes,
         notes,
-        environments,
         commit: shown && (await findCommit(builds, { build: shown.build, lines, releases, deployments })),
       };
     },

@@ -93,15 +93,6 @@ export function createIncidentTable({ reader }: StoreContext) {
         [key],
       ),
 
-    /** Lists the environments that have an incident with this digest, sorted. */
-    async listKnownIn(digest: string): Promise<string[]> {
-      const rows = await reader.all<{ environment: string }>(
-        'SELECT environment FROM desk_incidents WHERE digest = ? ORDER BY environment',
-        [digest],
-      );
-      return rows.map(({ environment }) => environment);
-    },
-
     /** Lists the releases in which an incident happened, ordered by its first occurrence in each. */
     async listReleases(key: IncidentKey): Promise<IncidentRelease[]> {
       const rows = await reader.all<Omit<IncidentRelease, 'regressedAt'>>(

@@ -23,14 +23,13 @@ export interface IncidentFilter {
   readonly release?: string;
   /** By default, the environment that the store was opened for. */
   readonly environment?: string;
-  /** Seen at or after `from` and before `to` (ms since 1970), exact to the hour. */
+  /** Seen at this time or later (ms since 1970), exact to the hour. */
   readonly from?: number;
-  readonly to?: number;
   /** Words, in any order, that occur in the message, digest, file, function, route, a URL or a user agent. */
   readonly search?: string;
 }
 
-export interface IncidentQuery extends IncidentFilter {
+interface IncidentQuery extends IncidentFilter {
   /** All orders are descending. `last` by default. */
   readonly sort?: SortName;
   /** The most incidents on a page. */
@@ -45,7 +44,7 @@ export interface ListedIncident extends Incident {
   readonly charts: Charts;
 }
 
-export interface IncidentPage {
+interface IncidentPage {
   readonly incidents: readonly ListedIncident[];
   /** The cursor of the next page. Undefined at the end. */
   readonly next?: string;
@@ -126,7 +125,7 @@ function addCursor(conditions: Conditions, column: string, { value, id }: Cursor
 
 function toConditions(filter: IncidentFilter & { readonly environment: string }): Conditions {
   const conditions = new Conditions();
-  const { state = 'all', side, kind, route, release, environment, from, to, search } = filter;
+  const { state = 'all', side, kind, route, release, environment, from, search } = filter;
   conditions.add('i.environment = ?', environment);
   if (state !== 'all') conditions.add('i.state = ?', state);
   if (side) conditions.add(`i.${side}_count > 0`);
@@ -135,12 +134,8 @@ function toConditions(filter: IncidentFilter & { readonly environment: string })
   if (release) {
     conditions.add('EXISTS (SELECT 1 FROM desk_releases r WHERE r.key = i.key AND r.release = ?)', release);
   }
-  if (from !== undefined || to !== undefined) {
-    conditions.add(
-      'EXISTS (SELECT 1 FROM desk_hours h WHERE h.key = i.key AND h.hour >= ? AND h.hour < ?)',
-      from === undefined ? 0 : toHour(from),
-      to ?? Number.MAX_SAFE_INTEGER,
-    );
+  if (from !== undefined) {
+    conditions.add('EXISTS (SELECT 1 FROM desk_hours h WHERE h.key = i.key AND h.hour >= ?)', toHour(from));
   }
   const match = search && toSearchCondition(search);
   if (match) conditions.add(match.text, ...match.values);

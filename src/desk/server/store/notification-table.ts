@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../../shared/words.ts';
+import type { NotificationShape } from '../../shared/page-data.ts';
 import {
   BELIEVED_VISITORS,
   MAX_IN_MESSAGE,
@@ -23,23 +24,11 @@ import type { NotificationRules, NotificationTarget, StoreContext } from './stor
  */
 export type NotificationEvent = 'new' | 'regressed' | 'frequent' | 'test';
 
-/** A notification that waits or was sent. `dropped`: its incident was closed or deleted before it was sent. */
-export interface NotificationRecord {
-  readonly id: number;
-  readonly targetName: string;
+/** Times are by the store's clock. */
+export interface NotificationRecord extends Omit<NotificationShape, 'label' | 'digest' | 'environment'> {
   readonly event: NotificationEvent;
   readonly key?: IncidentKey;
-  /** Times in milliseconds since 1970, by the store's clock. */
-  readonly createdAt: number;
-  readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
-  /** When the next attempt is due. */
-  readonly dueAt: number;
-  readonly triedAt?: number;
-  readonly attempts: number;
-  /** The result of the last attempt, as text for the desk. */
-  readonly result: string;
-  /** The incident, if it still exists. */
-  readonly title?: string;
+  /** That of the incident, if it still exists. */
   readonly kind?: FailureKind;
 }
 

@@ -14,7 +14,7 @@ export interface OccurrenceQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface OccurrencePage {
+interface OccurrencePage {
   /** The latest first. */
   readonly occurrences: readonly Occurrence[];
   /** The cursor of the next page. Undefined at the end. */

@@ -10,7 +10,7 @@ interface Revalidation {
 }
 
 /** The pages that have changed, and the time of the store's clock when they were read. */
-export interface ChangedPages {
+interface ChangedPages {
   readonly now: number;
   readonly found: readonly Revalidation[];
 }

@@ -6,7 +6,6 @@ import { toSender } from '#engine/server';
 import { ConfigError, type Environment, parseAddress, readSettings, SETTINGS } from '#engine/tracker';
 import { toPlural } from '../../../shared/words.ts';
 import { STATE_WORDS } from '../../shared/choices.ts';
-import type { DeskLog } from '../desk-log.ts';
 import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
 import { readView, toFilter } from '../pages/read-view.ts';
 import { DESK_SETTINGS } from '../settings.ts';
@@ -69,7 +68,6 @@ interface Desk {
   readonly settings: ReturnType<typeof readTerminalSettings>;
   readonly env: Environment;
   readonly root: string;
-  readonly log: DeskLog;
   /** Writes a result to standard output. */
   readonly print: (text: string) => void;
   /** Writes a sentence to standard error. */
@@ -95,10 +93,9 @@ export async function runTerminal({ args, env, out, err, root }: TerminalOptions
     }
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     const settings = readTerminalSettings(env);
-    const log = toLog(tell);
     const store = await openTerminalStore(settings);
     try {
-      const desk: Desk = { values, store, settings, env, root, log, print, tell, now: Date.now() };
+      const desk: Desk = { values, store, settings, env, root, print, tell, now: Date.now() };
       await (command ? command(desk, rest) : show(desk, positionals));
     } finally {
       await store.close();
@@ -155,12 +152,6 @@ async function openTerminalStore(settings: ReturnType<typeof readTerminalSetting
   throw new TerminalError(
     'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
   );
-}
-
-/** Logs warnings and errors. Routine messages are dropped. */
-function toLog(tell: (text: string) => void): DeskLog {
-  const warn = (_fields: object, message: string) => tell(message);
-  return { info: () => undefined, warn, error: warn };
 }
 
 async function list({ values, store, settings, print, now }: Desk): Promise<void> {

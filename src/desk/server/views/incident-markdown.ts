@@ -42,7 +42,6 @@ export function toIncidentMarkdown(incident: IncidentShape, now: number): string
       ['Where', toPlace(place)],
       ['Route', place.route && toCode(place.route)],
       ['Environment', toCode(incident.environment)],
-      ['Also seen in', incident.elsewhere.map(toCode).join(', ')],
       [
         'Happened',
         `${toPlural(counts.server + counts.browser, 'time')}${visitors ? `, ${toPlural(visitors, 'visitor')}` : ''}`,

@@ -23,11 +23,11 @@ const ITSELF = 'The desk';
 const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: LoggedChange['detail']) => string>> = {
   opened: () => 'reopened it',
   resolved: (detail) => (detail.in === 'next' ? 'resolved it in the next release' : 'resolved it'),
-  ignored: ({ until, growth }) =>
+  ignored: ({ until, untilMore }) =>
     `ignored it ${toStateDetail({
       state: 'ignored',
       ...(typeof until === 'number' && { ignoredUntil: until }),
-      ...(typeof growth === 'number' && { ignoredUntilMore: growth }),
+      ...(typeof untilMore === 'number' && { ignoredUntilMore: untilMore }),
     })}`,
   regressed: ({ release }) => `reopened it: it came back${release ? ` in ${release}` : ''}`,
   grown: ({ count }) =>

@@ -41,7 +41,6 @@ export function presentIncident(
     version: String(incident.version),
     commit,
     issueLink: links.issue && toIssueLink(links.issue),
-    elsewhere: details.environments.filter((name) => name !== incident.environment),
     ...toCharts(details.hours, now),
     marks: presentMarks(details.deployments, now),
     releases: details.releases.map(presentRelease),

@@ -5,7 +5,7 @@ import type { Notifier } from '../notifications/notifier.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
-import type { DeskCalls } from './desk-calls.ts';
+import { CHANGES, type DeskCalls, OTHERS, READS } from './desk-calls.ts';
 import type { ProcessRecords } from './process-records.ts';
 import type { StoreHolder } from './store-holder.ts';
 import type { Writer } from './writer.ts';
@@ -50,7 +50,18 @@ export function createAnswers({ holder, writer, processes, notifier, isShared, c
     return state === 'unknown' || (state === 'sampled' && writer.isBehind);
   }
 
+  function forward<Name extends keyof Store>(names: readonly Name[], use: typeof read): Pick<Store, Name> {
+    const toCall =
+      (name: Name) =>
+      (...args: readonly unknown[]) =>
+        use((store) => (store[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args));
+    return Object.fromEntries(names.map((name) => [name, toCall(name)])) as unknown as Pick<Store, Name>; // the same methods
+  }
+
   return {
+    ...forward(READS, read),
+    ...forward(CHANGES, change),
+    ...forward(OTHERS, (work) => holder.use(work)),
     async find(text, environment) {
       const address = parseAddress(text);
       if (!address) return undefined;
@@ -74,34 +85,7 @@ export function createAnswers({ holder, writer, processes, notifier, isShared, c
       await sleep(RETRY_FIRST);
       return (await holder.use((store) => store.isEchoAwaited(address))) === true;
     },
-    readDetails: (key, occurrence) => read((store) => store.readDetails(key, occurrence)),
-    readDeletion: (digest, environment) => read((store) => store.readDeletion(digest, environment)),
-    listIncidents: (query) => read((store) => store.listIncidents(query)),
-    countStates: (filter) => read((store) => store.countStates(filter)),
-    listOccurrences: (key, query) => read((store) => store.listOccurrences(key, query)),
-    listDeployments: (environment) => read((store) => store.listDeployments(environment)),
-    listEnvironments: () => read((store) => store.listEnvironments()),
-
-    changeState: (key, to, by) => change((store) => store.changeState(key, to, by)),
-    deleteIncident: (key, by) => change((store) => store.deleteIncident(key, by)),
-    deleteOccurrence: (key, occurrence, author) => change((store) => store.deleteOccurrence(key, occurrence, author)),
-    addNote: (key, text, author) => change((store) => store.addNote(key, text, author)),
-    deleteNote: (id, author) => change((store) => store.deleteNote(id, author)),
-
-    readChanges: () => holder.use((store) => store.readChanges()),
-    isKnownDigest: (digest) => holder.use((store) => store.isKnownDigest(digest)),
-    listBuilds: () => holder.use((store) => store.listBuilds()),
-    readAsset: (path) => holder.use((store) => store.readAsset(path)),
-    listRevalidations: (since) => holder.use((store) => store.listRevalidations(since)),
-    readSalts: (offers) => holder.use((store) => store.readSalts(offers)),
-    listNotifications: (limit) => holder.use((store) => store.listNotifications(limit)),
     sendTestNotifications: () => notifier.sendTest(),
-    createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),
-    readSession: (idHash) => holder.use((store) => store.readSession(idHash)),
-    endSession: (idHash) => holder.use((store) => store.endSession(idHash)),
-    createLink: (idHash, grant) => holder.use((store) => store.createLink(idHash, grant)),
-    takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
-
     beat: async (heartbeat) => processes.note(heartbeat),
     async settle() {
       await writer.settle(SETTLE_PATIENCE);

@@ -88,7 +88,7 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
   };
 }
 
-export interface JournalPiece {
+interface JournalPiece {
   readonly entries: readonly JournalEntry[];
   readonly next: LogPosition;
   /** The number of invalid lines, for example of a process that was killed while it wrote. */

@@ -54,6 +54,10 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
   async function recordDeath(id: string): Promise<void> {
     const dead = await holder.use((store) => store.readUnended(id));
     if (!dead) return;
+    // `npm run dev` kills a server that does not stop in time.
+    if (process.env.SPILLWAY_DEV && dead.environment === start.environment) {
+      return holder.use((store) => store.storeEnd(id));
+    }
     const failure = toDeathFailure(dead, namespace);
     const isFirst = await holder.use((store) => store.recordDeath(id, failure, dead.environment));
     if (!isFirst) return;

@@ -1,7 +1,7 @@
 import type { LogPosition } from '../ingest/segments.ts';
 
 /** The desk worker is opening the store, can use it, or cannot. */
-export type StoreState = (typeof STORE_STATES)[number];
+type StoreState = (typeof STORE_STATES)[number];
 
 const STORE_STATES = ['opening', 'reachable', 'away'] as const;
 

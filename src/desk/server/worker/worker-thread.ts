@@ -11,10 +11,7 @@ import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
 import type { BlockedLoop } from './watchdog.ts';
 
 /** The state of the desk worker. `restarting`: it crashed. `ended`: the desk is closed. */
-export type WorkerState = 'starting' | 'running' | 'restarting' | 'ended';
-
-/** The main thread's end of the desk worker. */
-export type WorkerThread = ReturnType<typeof createWorkerThread>;
+type WorkerState = 'starting' | 'running' | 'restarting' | 'ended';
 
 interface WorkerThreadOptions {
   /** `dist/server/desk-worker.js`. */

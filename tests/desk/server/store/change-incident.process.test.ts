@@ -28,12 +28,12 @@ describeStores('the state of an incident', (open) => {
     const { store } = await openWith({});
     const before = Date.now() - Minute;
     await set(store, { state: 'resolved', in: 'next' });
-    await store.changeState(key, { state: 'ignored', growth: 5 }, { author: 'eve' });
+    await store.changeState(key, { state: 'ignored', untilMore: 5 }, { author: 'eve' });
     expect(await read(store)).toMatchObject({ state: 'ignored', stateBy: 'eve', ignoredGrowth: 5, version: 2 });
     expect(await read(store)).not.toHaveProperty('resolvedIn');
     const log = await store.listChanges(key, 10);
     expect(log).toMatchObject([
-      { author: 'eve', action: 'ignored', detail: { growth: 5 } },
+      { author: 'eve', action: 'ignored', detail: { untilMore: 5 } },
       { author: 'ada', action: 'resolved', detail: { in: 'next' } },
     ]);
     expect(log.every(({ at }) => at > before && at < Date.now() + Minute)).toBe(true);
@@ -99,8 +99,8 @@ describeStores('the state of an incident', (open) => {
     ['came from browsers, while servers see another one', {}, RESOLVED, [browser, { digest: '00000001' }], 'resolved'],
     ['is an echo', { occurrence: '9F4W0R6B' }, RESOLVED, [{ ...browser, echoOf }], 'resolved'],
     ['came from browsers, and only they have seen it', browser, RESOLVED, [browser], 'open'],
-    ['came from browsers, and was ignored until 1 more', {}, { state: 'ignored', growth: 1 }, [browser], 'ignored'],
-    ['was ignored until 1 more', {}, { state: 'ignored', growth: 1 }, [{}], 'open'],
+    ['came from browsers, and was ignored until 1 more', {}, { state: 'ignored', untilMore: 1 }, [browser], 'ignored'],
+    ['was ignored until 1 more', {}, { state: 'ignored', untilMore: 1 }, [{}], 'open'],
     ['was ignored forever', {}, { state: 'ignored' }, [{}, {}, {}, {}, {}], 'ignored'],
   ])('after a failure that %s', async (_what, first, to, then, state) => {
     const { store } = await openWith({ at: thisHour - 2 * Hour, ...first });
@@ -125,7 +125,7 @@ describeStores('the state of an incident', (open) => {
 
   it('reopens after the given number of occurrences in an hour, which is not a regression', async () => {
     const { store } = await openWith({ at: thisHour }, { at: thisHour });
-    await set(store, { state: 'ignored', growth: 3 });
+    await set(store, { state: 'ignored', untilMore: 3 });
     // Two in each of two hours do not count as three in one.
     for (const hours of [0, 0, 1, 1]) await returns(store, { at: thisHour + hours * Hour });
     expect((await read(store))?.state).toBe('ignored');

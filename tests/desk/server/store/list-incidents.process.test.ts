@@ -79,8 +79,7 @@ describeStores('the list of incidents', (open) => {
       [{ route: '/a' }, ['00000001']],
       [{ release: 'v2' }, ['00000002']],
       [{ from: thisHour - Hour }, ['00000002']],
-      [{ to: thisHour - Hour }, ['00000001', '00000003']],
-      [{ from: old, to: old + Hour, side: 'browser' }, ['00000003']],
+      [{ from: old, side: 'browser' }, ['00000002', '00000003']],
     ];
     for (const [filter, digests] of cases) expect(await listDigests(store, filter)).toEqual(digests);
   });

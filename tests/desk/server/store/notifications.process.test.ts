@@ -82,7 +82,7 @@ describeStores('notifications', (open) => {
     [
       'an incident that outgrew the limit until which it was ignored',
       1,
-      [{ at: thisHour }, { state: 'ignored', growth: 2 }, { at: thisHour }, { at: thisHour }],
+      [{ at: thisHour }, { state: 'ignored', untilMore: 2 }, { at: thisHour }, { at: thisHour }],
       'new; new; new; new frequent',
     ],
   ])('are stored for %s', async (_what, after, steps, expected) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
@@ -11,6 +11,7 @@ const START = { build: 'b', release: 'r', environment: 'production', startedAt: 
 
 /** A replica's view of a store that others also write to. */
 async function setUp() {
+  const { log, lines } = createTestLog();
   const driver = openSqlite(':memory:', createTestLog());
   const sqlite = await openStore(driver, { environment: 'production' });
   onTestFinished(() => sqlite.close());
@@ -33,17 +34,17 @@ async function setUp() {
     },
     blockedMs: () => 0,
     namespace: 'test',
-    log: createTestLog().log,
+    log,
   });
-  const beat = async (id: string, age = 0) => {
-    await store.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
+  const beat = async (id: string, age = 0, environment = START.environment) => {
+    await store.storeHeartbeat({ ...START, id, environment }, { inFlight: [], memory: 1 }, 0);
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
     const { incidents } = await store.listIncidents({ limit: 10 });
     return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server ?? 0;
   };
-  return { records, store, state, folder, beat, deaths };
+  return { records, store, state, folder, lines, beat, deaths };
 }
 
 describe('a replica', () => {
@@ -80,5 +81,17 @@ describe('a replica', () => {
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
     expect(await store.readUnended('own')).toBeUndefined();
+  });
+
+  it('counts no death under `npm run dev`, which kills slow servers, except of another environment', async () => {
+    const { records, store, beat, lines } = await setUp();
+    vi.stubEnv('SPILLWAY_DEV', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await beat('replaced', DEAD_AFTER + 1000);
+    await records.endOfSilent();
+    expect([lines, await store.readUnended('replaced')]).toEqual([[], undefined]);
+    await beat('other', DEAD_AFTER + 1000, 'staging');
+    await records.endOfSilent();
+    expect(lines).toHaveLength(1);
   });
 });

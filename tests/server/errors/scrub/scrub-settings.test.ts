@@ -33,12 +33,17 @@ describe('patterns', () => {
     expect(parseScrubPatterns(text)).toEqual(patterns);
   });
 
-  it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/', '/\\beyJ[\\w-]+\\./'])(
-    '%s is too slow',
-    (text) => {
-      expect(parseScrubPatterns(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '/(a+)+$/',
+    '/(?:foo|fo+o)+!/',
+    '/\\d+\\d+\\d+x/',
+    '/([A-Z]+)*-/',
+    '/(.*)*;/',
+    '/\\beyJ[\\w-]+\\./',
+    '/(\\.\\w+)+!/',
+  ])('%s is too slow', (text) => {
+    expect(parseScrubPatterns(text)).toBeUndefined();
+  });
 
   it('parses what was formatted', () => {
     const sources = fc.constantFrom('a', ',', '\\/', '[/]', '[\\],/]', '\\d{2}', 'é', ' ', '(?:b|c)', '\\\\');

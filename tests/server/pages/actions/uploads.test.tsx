@@ -126,14 +126,14 @@ describe('a file', () => {
   });
 
   it('can take longer than the deadline of its page', async () => {
-    const { app, seen } = await start({}, { deadlineMs: 300 });
+    const { app, seen } = await start({}, { deadlineMs: 2000 });
     const body = toForm('page.photo', 2 * MiB);
     const request = app.open('/page', { method: 'POST', headers: { ...TYPE, Accept: ACTION_ACCEPT } });
     const answered = new Promise<number>((resolve) => {
       request.on('response', (response) => resolve(response.resume().statusCode ?? 0));
     });
     request.write(body.subarray(0, 1.5 * MiB));
-    await sleep(600);
+    await sleep(2200);
     request.end(body.subarray(1.5 * MiB));
     expect(await answered).toBe(200);
     expect(seen[0]?.isAborted).toBe(false);

@@ -20,6 +20,7 @@ import {
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
+import { until } from '../../../support/until.ts';
 
 interface Visitor extends LoaderContext {
   readonly user: string;
@@ -237,7 +238,7 @@ describe('the shell of a page', () => {
     const loader = vi.fn((args: Args) => gate.promise.then(() => shop.loader(args)));
     const app = await startShell({ loader });
     const asked = Array.from({ length: 30 }, (_, index) => app.ask(PATHS[index % 4] ?? '', as(`visitor ${index}`)));
-    await vi.waitFor(() => expect(loader).toHaveBeenCalled());
+    await until(() => loader.mock.calls.length > 0, 'the loader');
     gate.resolve();
     for (const [index, { status, text }] of (await Promise.all(asked)).entries()) {
       expect(status).toBe(200);
@@ -257,7 +258,7 @@ describe('the shell of a page', () => {
     expect((await app.ask('/page')).text).toContain('load 1');
     revalidate('/page?page=2');
     const slow = app.ask('/page');
-    await vi.waitFor(() => expect(loader).toHaveBeenCalledTimes(2));
+    await until(() => loader.mock.calls.length === 2, 'the second load');
     revalidate('/page');
     expect((await app.ask('/page')).text).toContain('load 3');
     gate.resolve();

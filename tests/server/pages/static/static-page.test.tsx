@@ -6,14 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
 import { notFound } from '../../../../src/shared/routing/control-flow.ts';
-import {
-  CanaryError,
-  leakIn,
-  parseData,
-  parseDocument,
-  startPages,
-  type TestPage,
-} from '../../../support/pages-app.tsx';
+import { CanaryError, leakIn, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
 import { askRaw } from '../../../support/raw-http.ts';
 
 const pass: RequestHandler = (_req, _res, next) => next();
@@ -121,16 +114,6 @@ describe('a static page', () => {
       const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });
       expect([anew.status, anew.headers.etag]).toEqual([200, etag]);
     }
-  });
-
-  it('has the same data as its document, which names its ETag', async () => {
-    let count = 0;
-    const app = await startPages(staticPage({ loader: () => ++count }));
-    const data = await app.ask('/_data/page');
-    const html = (await app.ask('/page')).text;
-    expect(parseData(data.text).payload).toEqual(parseDocument(html).payload);
-    expect(data.headers['cache-control']).toBe('public, no-cache');
-    expect(html).toContain(`data-etag="${String(data.headers.etag).replaceAll('"', '&quot;')}"`);
   });
 
   it('receives only the query parameters that it lists, in a fixed order', async () => {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from '#engine';
 import { toCount } from '../../../../shared/words.ts';
-import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
+import { toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentData } from '../../page-data.ts';
 import type { CommitShape, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -60,19 +60,6 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           <Ago at={data.firstAt} now={now} />
         </Fact>
         <Fact name="Releases">{toReleases(data)}</Fact>
-        {data.elsewhere.length > 0 && (
-          <Fact name="Also seen in">
-            {data.elsewhere.map((environment) => (
-              <Link
-                key={environment}
-                className={styles.elsewhere}
-                to={toIncidentHref(data.digest, undefined, environment)}
-              >
-                {environment}
-              </Link>
-            ))}
-          </Fact>
-        )}
       </dl>
       {data.issueLink && (
         <p>

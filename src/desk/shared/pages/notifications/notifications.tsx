@@ -116,12 +116,12 @@ function History({ of: { notifications, now, environment } }: { readonly of: Not
               <span className={styles.quiet}>{notification.environment}</span>
             )}
             <span className={styles[notification.state]}>{STATES[notification.state]}</span>
-            <Ago at={notification.at} now={now} />
+            <Ago at={notification.triedAt ?? notification.createdAt} now={now} />
           </p>
           <p className={styles.quiet}>
-            {`${notification.target}. ${notification.outcome}`}
-            {notification.tries > 1 && ` ${toPlural(notification.tries, 'try', 'tries')}.`}
-            {notification.dueAt !== undefined && <Due at={notification.dueAt} now={now} />}
+            {`${notification.targetName}. ${notification.result}`}
+            {notification.attempts > 1 && ` ${toPlural(notification.attempts, 'try', 'tries')}.`}
+            {notification.state === 'waiting' && <Due at={notification.dueAt} now={now} />}
           </p>
         </li>
       ))}
