@@ -1,5 +1,5 @@
 import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
-import { createRouteTree } from '../../shared/routing/route-objects.ts';
+import { createRouteTree, type RouteTree } from '../../shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
 import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
@@ -20,7 +20,7 @@ export async function loadApp<Own extends object>({
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
-  requireOwnPaths(tree.definitions, family);
+  requireOwnPaths(tree, family);
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
@@ -44,16 +44,16 @@ async function loadModules(
   return modules;
 }
 
-/** @throws WiringError for two routes that match the same URLs: one of them would never be shown */
-function requireOwnPaths(routes: ReadonlyMap<string, RouteDefinition>, family = 'product'): void {
+/** @throws WiringError for two routes that have URLs in common: one of them would never be shown there */
+function requireOwnPaths({ definitions, branchOf }: RouteTree, family = 'product'): void {
   const owners = new Map<string, RouteDefinition>();
-  for (const route of routes.values()) {
+  for (const route of definitions.values()) {
     for (const form of listForms(route.path ?? '')) {
-      const owner = owners.get(form) ?? route;
-      owners.set(form, owner);
-      if (owner.id === route.id) continue;
+      const owner = owners.get(form);
+      owners.set(form, route);
+      if (!owner || branchOf(route.id).includes(owner.id)) continue; // around the route, or the route itself
       throw new WiringError(
-        `The routes "${owner.id}" ('${owner.path}') and "${route.id}" ('${route.path}') in src/shared/${family}/routes.tsx match the same URLs, so only one of them would be shown. Give one another path.`,
+        `The routes "${owner.id}" ('${owner.path}') and "${route.id}" ('${route.path}') in src/shared/${family}/routes.tsx have URLs in common, so only one of them would be shown there. Give one another path.`,
       );
     }
   }

@@ -344,7 +344,7 @@ describe('a failure', () => {
   test('of two routes with one path is shown, and the previous server continues', async () => {
     const table = app.read(TABLE);
     app.write(TABLE, table.replace("'/other'", "'/'"));
-    await expectProblem(/routes "home" \('\/'\) and "other" \('\/'\) in src\/shared\/product\/routes\.tsx match/);
+    await expectProblem(/routes "home" \('\/'\) and "other" \('\/'\) in src\/shared\/product\/routes\.tsx have/);
     expect((await fetch(`${app.url}/other`)).status).toBe(200);
     app.write(TABLE, table);
     await expectMended();

@@ -64,12 +64,16 @@ it.each<[string, `/${string}`, `/${string}`]>([
   ];
   await expect(startPages(routes)).rejects.toThrow(
     new WiringError(
-      `The routes "one" ('${one}') and "other" ('${other}') in src/shared/product/routes.tsx match the same URLs, so only one of them would be shown. Give one another path.`,
+      `The routes "one" ('${one}') and "other" ('${other}') in src/shared/product/routes.tsx have URLs in common, so only one of them would be shown there. Give one another path.`,
     ),
   );
 });
 
-it('accepts paths of which one is more exact', async () => {
+it('accepts paths of which one is more exact, and the path of the route around', async () => {
   const paths = ['/', '/:lang', '/:lang/live', '/live', '/files', '/files/*', '/tab/:a?/:b?', '/:a/:b/:c'] as const;
-  await startPages(paths.map((path) => ({ id: path, path, view })));
+  const children = [{ id: 'index', path: '/people/:id', view } as const];
+  await startPages([
+    ...paths.map((path) => ({ id: path, path, view })),
+    { id: 'people', path: '/people/:id', view, children },
+  ]);
 });
