@@ -62,7 +62,7 @@ it.each<[string, (info: RequestInfo) => Partial<Parameters<typeof createFailureM
   ['words of splitBy', () => ({ splitBy: () => [7, undefined] as never })],
   ['a promise of splitBy', () => ({ splitBy: (async () => ['late']) as never })],
   ['a fingerprint', () => ({ reported: { fingerprint: 'orders' } as never })],
-  ['a breadcrumb', (info) => (info.addBreadcrumb({ at: 0, category: 5, message: undefined } as never), { info })],
+  ['a breadcrumb', (info) => ({ info: Object.assign(info, { trail: [{ at: 0, category: 5 }] }) })],
   ['a user', () => ({ reported: { user: 7 } as never })],
   ['a value without text', (info) => ({ info: Object.assign(info, { tags: { order: Object.create(null) } }) })],
 ])('records a failure whatever the type of %s', (_what, prepare) => {
