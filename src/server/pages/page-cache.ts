@@ -7,7 +7,10 @@ export interface CachedPage {
   /** Its size in memory, approximately (bytes). */
   readonly bytes: number;
   /** Set if something failed: the page is sent to the visitors who wait for it, and is not cached. */
-  readonly failed?: object;
+  readonly failed?: {
+    /** There is no such page any more, or not for everyone, so an older one must not be sent either. */
+    readonly isGone: boolean;
+  };
 }
 
 export interface PageCache<Page extends CachedPage> {
@@ -21,6 +24,11 @@ export interface PageCache<Page extends CachedPage> {
   /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
   drop(path: string): void;
   clear(): void;
+}
+
+/** Whether a page's status says that there is no such page. A failure passes. */
+export function isGone(status: number): boolean {
+  return status >= 400 && status < 500;
 }
 
 interface PageCacheOptions {
@@ -45,7 +53,8 @@ const MOVED_AGAIN_AFTER = 1 * Second;
 
 /**
  * Keeps pages in memory. A key is the page's path, with what selects the variant behind it. Each key has one render at a
- * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background.
+ * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background. If that
+ * fails, it stays. If the answer is now a redirect or a 404, it goes.
  */
 export function createPageCache<Page extends CachedPage>({
   maxBytes,
@@ -82,7 +91,9 @@ export function createPageCache<Page extends CachedPage>({
     const isCurrent = () => rendering.get(key) === started;
     const started: Promise<Result> = render()
       .then((page) => {
-        if (page && !page.failed && isCurrent()) add(key, page);
+        if (!isCurrent()) return page;
+        if (page && !page.failed) add(key, page);
+        else if (!page || page.failed?.isGone) remove(key);
         return page;
       })
       .finally(() => isCurrent() && rendering.delete(key));
