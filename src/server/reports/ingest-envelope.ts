@@ -105,10 +105,15 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     }
     // Added before the first `await`, because the same event can arrive twice at the same time.
     recentIds.add(id, '');
-    const taken = await takeFailure(await toFailure(event, id, sender, reading), sender.visitor);
-    if (taken.stored) recentIds.add(id, taken.digest ?? '');
-    else recentIds.forget(id);
-    return { id, ...taken };
+    let isStored = false;
+    try {
+      const taken = await takeFailure(await toFailure(event, id, sender, reading), sender.visitor);
+      recentIds.add(id, taken.digest ?? '');
+      isStored = taken.stored;
+      return { id, ...taken };
+    } finally {
+      if (!isStored) recentIds.forget(id); // the browser sends it again
+    }
   }
 
   async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {

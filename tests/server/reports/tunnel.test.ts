@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MiB } from '../../../src/shared/units.ts';
 import { askRaw, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
@@ -108,6 +108,19 @@ describe('an envelope with an event', () => {
     expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
     expect((await post(body, {}, broken)).status).toBe(200);
     expect(answers).toEqual([]);
+  });
+
+  it('is stored when it is sent again after an error', async () => {
+    const record = vi
+      .fn(() => true)
+      .mockImplementationOnce(() => {
+        throw new Error('trap');
+      });
+    const broken = await start({ store: { record } });
+    const body = toSound(broken);
+    expect((await post(body, {}, broken)).status).toBe(500);
+    expect((await post(body, {}, broken)).status).toBe(200);
+    expect(record).toHaveBeenCalledTimes(2);
   });
 });
 
