@@ -121,7 +121,7 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     const sweep = setInterval(endStreams, STREAM_SWEEP);
     // A client that connected a moment ago does not know about the drain: its request is on the way.
     setTimeout(() => setImmediate(releaseFresh), FIRST_REQUEST_GRACE);
-    await Promise.race([closed, sleep(end - performance.now(), undefined, { ref: false })]);
+    await Promise.race([closed, sleep(Math.max(0, end - performance.now()), undefined, { ref: false })]);
     clearInterval(sweep);
     // A socket can be destroyed before its close event arrives.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);

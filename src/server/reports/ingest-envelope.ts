@@ -129,6 +129,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     const kept = echoOf === undefined ? await newIncidents.admit(failure) : failure;
     if (kept !== failure) count('spillway_reports_past_cap_total', {});
     const stored = keep(kept, visitor);
+    if (!stored && echoOf !== undefined) echoes.forget(echoOf);
     upstream?.report(kept);
     countItem('event', outcome);
     return { stored, digest: kept.unresolved ? undefined : kept.digest };

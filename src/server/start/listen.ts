@@ -16,7 +16,7 @@ import type { Opened } from './open.ts';
 /** How long a crashing process can block to store its last failures (ms). */
 const FLUSH_TIME = 1 * Second;
 /** The time for closing after the last response (ms): 3 s for the product's services, then 6 s for the tracker. */
-const CLOSE_TIME = 9 * Second;
+const CLOSE_TIME = 10 * Second;
 /** From the first answers until the compiled code is written to the cache (ms). */
 const CACHE_AFTER = 500 * Millisecond;
 
