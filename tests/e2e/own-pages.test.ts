@@ -216,3 +216,11 @@ test('a navigation changes the language of the document, and Spillway speaks it'
   await page.goBack();
   await expect.poll(language).toBe('nb ltr');
 });
+
+test.each(['/notes', '/kept', '/nowhere'])('a page that a step refuses shows what the step says: %s', async (path) => {
+  const { page, complaints } = await open(`${path}?step=refuses`);
+  await page.getByText('Closed until Monday.').waitFor();
+  expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
+  await page.getByRole('link', { name: 'Notes' }).click();
+  await heading(page, 'Notes');
+});

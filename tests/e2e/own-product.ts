@@ -226,7 +226,7 @@ export const ownProduct = {
       contentSources: { form: ['${OTHER}'] },
       steps: () => [
         (req, res, next) => {
-          if (req.method !== 'POST' || !req.query.step) return next();
+          if (!req.query.step) return next();
           throw req.query.step === 'fails' ? new Error('The step failed.') : new HttpError(503, 'Closed until Monday.');
         },
       ],
