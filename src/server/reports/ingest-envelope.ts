@@ -1,10 +1,10 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
-import { isNotFoundTransaction, noiseOf } from '../../shared/reporting/ignored-errors.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
+import { isNotFoundTransaction, noiseOf } from './ignored-errors.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
 import {
