@@ -130,8 +130,11 @@ function parseParts(boundary: string, parts: Part[]) {
     reject(failure);
   }
   const refuse = () => fail(badRequest(MALFORMED));
-  const add = (name: string | undefined, part: Omit<Part, 'name'>) =>
-    name === undefined ? refuse() : parts.push({ name: decodeName(name), ...part });
+  const add = (name: string | undefined, part: Omit<Part, 'name'>) => {
+    const hasNul = [name, part.text, part.file?.name].some((text) => text?.includes('\0'));
+    if (name === undefined || hasNul) refuse();
+    else parts.push({ name: decodeName(name), ...part });
+  };
   const parser = new Busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
