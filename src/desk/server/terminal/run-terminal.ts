@@ -146,12 +146,16 @@ async function openTerminalStore(settings: ReturnType<typeof readTerminalSetting
     );
   }
   const driver = databaseUrl === undefined ? openMadeSqlite(path) : openPostgres(databaseUrl);
-  const store = await openMadeStore(driver, { environment });
-  if (store) return store;
-  await driver.close();
-  throw new TerminalError(
-    'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
-  );
+  try {
+    const store = await openMadeStore(driver, { environment });
+    if (store) return store;
+    throw new TerminalError(
+      'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
+    );
+  } catch (error) {
+    await driver.close(); // An open connection keeps the command running.
+    throw error;
+  }
 }
 
 async function list({ values, store, settings, print, now }: Desk): Promise<void> {
