@@ -217,7 +217,9 @@ async function link({ store, settings, env, print, tell }: Desk, [name]: readonl
   const note = made.role === 'operator' ? '' : ' (read-only)';
   tell(`Sign-in link for ${made.name}${note}. It works once and expires after 15 minutes.`);
   if (made.isGuessed) {
-    tell('The link guesses the address of the server. Set PUBLIC_ORIGINS, or HOST and PORT, to what the server has.');
+    tell(
+      'The link guesses the address of the server. Set DESK_ORIGIN or PUBLIC_ORIGINS, or HOST and PORT, to what the server has.',
+    );
   }
   print(`${made.link}\n`);
 }

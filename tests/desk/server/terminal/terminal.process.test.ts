@@ -121,6 +121,18 @@ describe('a sign-in link', () => {
       'Sign-in link for operator. It works once and expires after 15 minutes.\n',
     ],
     [
+      'has the origin of the desk',
+      {
+        OPERATOR_TOKEN: TOKEN,
+        PUBLIC_ORIGINS: 'https://shop.example',
+        DESK_PORT: '3001',
+        DESK_ORIGIN: 'https://desk.example',
+      },
+      [],
+      /^https:\/\/desk\.example\/desk\?ticket=/,
+      'Sign-in link for operator. It works once and expires after 15 minutes.\n',
+    ],
+    [
       'has the address of the separate port',
       { OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example', DESK_PORT: '3001', HOST: '::' },
       [],
