@@ -4,6 +4,7 @@ import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_TEXT } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
+import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */
@@ -126,3 +127,5 @@ const NewStatus = z
   .meta({ description: 'An ignored incident without `until` or `untilMore` is ignored forever.' });
 
 export const IncidentPatch = z.strictObject({ status: NewStatus }).meta({ id: 'IncidentPatch' });
+
+export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });
