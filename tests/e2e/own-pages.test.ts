@@ -166,6 +166,17 @@ test.each([
   expect(complaints).toEqual([]);
 });
 
+test('an Await shows the next value after one that could not be rendered, and follows a redirect to another site', async () => {
+  const { page } = await visit('/city');
+  await exchanged(page);
+  await page.getByRole('link', { name: 'Hull' }).click();
+  await page.locator('#place').getByText('This could not be loaded.').waitFor();
+  await page.getByRole('link', { name: 'Oslo' }).click();
+  await page.locator('#place').getByText('Rain in Oslo').waitFor();
+  await page.getByRole('link', { name: 'Elsewhere' }).click();
+  await page.waitForURL('http://localhost:*/livez');
+});
+
 test('a value arrives after the page has become interactive and the router has taken over', async () => {
   const { page, complaints } = await visit('/');
   await page.goto('/city?name=Turin', { waitUntil: 'commit' });
