@@ -77,11 +77,17 @@ export async function openDesk({
   });
   const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
   let closing: Promise<void> | undefined;
+  let memory = 0;
   beat();
 
   function beat(): void {
     journal.settle();
-    worker.beat({ inFlight: inFlight(), memory: globalThis.process.memoryUsage.rss() });
+    try {
+      memory = globalThis.process.memoryUsage.rss();
+    } catch {
+      // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
+    }
+    worker.beat({ inFlight: inFlight(), memory });
   }
 
   /** Wakes the desk worker once for everything journaled until it looks. */

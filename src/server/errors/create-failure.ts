@@ -5,6 +5,7 @@ import { toOccurrence } from '../../shared/reporting/address.ts';
 import type { ReportOptions } from '../../shared/reporting/browser-report.ts';
 import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
 import type { FailureKind } from '../../shared/words.ts';
+import { groupFields } from '../request/parse-body.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
@@ -260,6 +261,5 @@ export function readBodyFields(body: unknown, keep: readonly string[], scrubber:
 
 /** Repeated fields become a list. */
 function toObject(form: FormData): object {
-  const values = [...new Set(form.keys())].map((name) => [name, form.getAll(name)] as const);
-  return Object.fromEntries(values.map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
+  return Object.fromEntries([...groupFields(form)].map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
 }

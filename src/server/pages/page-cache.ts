@@ -40,7 +40,8 @@ interface PageCacheOptions {
 
 interface Entry<Page> {
   readonly page: Page;
-  readonly renderedAt: number;
+  /** When it was rendered. Later if it stays because its refresh failed. */
+  renderedAt: number;
   /** When it became the last of the map. */
   movedAt: number;
 }
@@ -50,6 +51,9 @@ interface Entry<Page> {
  * Done for each answer, it caused a full garbage collection every other second.
  */
 const MOVED_AGAIN_AFTER = 1 * Second;
+
+/** Without a pause, each request would start a render after one that failed (ms). */
+const REFRESHED_AGAIN_AFTER = 10 * Second;
 
 /**
  * Keeps pages in memory. A key is the page's path, with what selects the variant behind it. Each key has one render at a
@@ -117,7 +121,10 @@ export function createPageCache<Page extends CachedPage>({
     async get(key, render) {
       const entry = use(key);
       if (!entry) return renderOnce(key, render);
-      if (isStale(entry)) renderOnce(key, render).catch(onRefreshFailed);
+      if (isStale(entry)) {
+        entry.renderedAt = now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
+        renderOnce(key, render).catch(onRefreshFailed);
+      }
       return entry.page;
     },
     getFresh(key) {

@@ -43,7 +43,7 @@ describe('createPageCache', () => {
   });
 
   it('keeps the old page if the refresh fails, and tries again, but not if there is no such page any more', async () => {
-    const { ask, pass, onRefreshFailed } = createCache();
+    const { ask, pass, render, onRefreshFailed } = createCache();
     const failure = new Error('no database');
     await ask();
     pass(301 * Second);
@@ -51,8 +51,13 @@ describe('createPageCache', () => {
     expect(await ask('/a', () => Promise.reject(failure))).toBe('render 1');
     await settled();
     expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
+    expect(await ask()).toBe('render 1');
+    await settled();
+    pass(11 * Second);
     expect(await ask('/a', async () => ({ ...toPage('500'), failed: { isGone: false } }))).toBe('render 1');
     await settled();
+    pass(11 * Second);
+    expect(render).toHaveBeenCalledTimes(1);
     expect(await ask()).toBe('render 1');
     await settled();
     expect(await ask()).toBe('render 2');

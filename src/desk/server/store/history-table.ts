@@ -100,9 +100,10 @@ export function createHistoryTable({ driver, reader, environment: own }: StoreCo
         return note;
       }),
 
-    /** @returns false if it is already deleted */
+    /** @returns false if there is no note with this id */
     deleteNote: (id: number, author: string): Promise<boolean> =>
       changeShown(driver, async (sql) => {
+        if (!Number.isSafeInteger(id)) return false; // PostgreSQL refuses other numbers
         const [row] = await sql.all<{ key: IncidentKey }>('DELETE FROM desk_notes WHERE id = ? RETURNING key', [id]);
         if (row) await storeChange(sql, { key: row.key, author, action: 'note-deleted', detail: {} });
         return row !== undefined;
