@@ -67,7 +67,10 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     canOpen: createCanOpen(signIn),
     // Pages and API take time and memory, and most processes are never asked for them.
     async handle(req, res, next) {
-      shown ??= show();
+      shown ??= show().catch((error) => {
+        shown = undefined; // for example without a free file descriptor
+        throw error;
+      });
       (await shown)(req, res, next);
     },
     findAsset: desk.findOldAsset,
