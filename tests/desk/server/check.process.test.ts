@@ -103,6 +103,14 @@ describe('npm start -- --check <url>', () => {
     expect(code).toBe(0);
   });
 
+  it('names a store that is away', async () => {
+    const ill = await startServer({ OPERATOR_TOKEN, DESK_DATABASE_URL: 'postgres://desk:canary@127.0.0.1:9/desk' });
+    onTestFinished(() => ill.stop());
+    await expect.poll(async () => (await fetch(`${ill.url}/readyz`)).text()).toContain('away');
+    const { code, out } = await check({}, ill.url);
+    expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*"store":"away"/m)]);
+  });
+
   it.each<[what: string, Faults, ...found: string[]]>([
     [
       'passes on a forged address, names another scheme and collects answers',
