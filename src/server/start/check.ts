@@ -30,7 +30,7 @@ const TIMEOUT = 15 * Second;
 const TIMEOUT_PER_MIB = 2 * Second;
 /** Below this, the server soon cannot store anything (bytes). */
 const LITTLE_SPACE = 100 * MiB;
-/** What the desk says in `/readyz` while it cannot store failures. */
+/** Values in `/readyz` of a desk that cannot store failures. */
 const TROUBLE = /"(?:away|failing|restarting)"/;
 
 /**
