@@ -8,7 +8,7 @@ import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
 import type { PageTable } from '../pages/server-page.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
-import { ConfigError } from '../settings.ts';
+import { ConfigError, readSettings } from '../settings.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { readManifest, requireSettings } from './basics.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
@@ -63,7 +63,7 @@ function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
     attempt(findings, () => settings.read(env, config));
     attempt(findings, () => tracker?.configure(env, config));
     findings.push(...listAdvice(config), checkFolder(config, tracker));
-  }
+  } else if (tracker) attempt(findings, () => readSettings(tracker.settings, env));
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push({ level: 'ok', text: `Build ${manifest.buildId}.` });
   return { findings, config };
