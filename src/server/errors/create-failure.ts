@@ -5,6 +5,7 @@ import { toOccurrence } from '../../shared/reporting/address.ts';
 import type { ReportOptions } from '../../shared/reporting/browser-report.ts';
 import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
 import type { FailureKind } from '../../shared/words.ts';
+import { groupFields } from '../request/parse-body.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
@@ -103,7 +104,10 @@ interface MadeFailure {
   readonly scrubber: Scrubber;
 }
 
-/** Makes the record of a failure: reads, digests, scrubs and trims it. Never throws. */
+/**
+ * Makes the record of a failure: reads, digests, scrubs and trims it. It never throws because of the error, but can because
+ * of what the product has set for the request.
+ */
 export type FailureMaker = (recorded: Recorded, context: FailureContext) => MadeFailure;
 
 export function createFailureMaker({
@@ -147,7 +151,7 @@ export function createFailureMaker({
       request: toRequestRecord(context, keep, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
-      tags: info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined,
+      tags: info?.tags || reported.tags ? toTexts({ ...info?.tags, ...reported.tags }) : undefined,
       extra: extra ?? reported.extra,
     };
     const visitor = info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
@@ -156,11 +160,16 @@ export function createFailureMaker({
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
     try {
-      return splitBy?.(error, context);
+      return splitBy?.(error, context).map(String);
     } catch {
       return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
   }
+}
+
+/** Node runs the product's code without its types, so a tag can be a number. */
+function toTexts(tags: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, String(value)]));
 }
 
 /** Adds the secrets of the request, which messages can repeat without their names. */
@@ -252,6 +261,5 @@ export function readBodyFields(body: unknown, keep: readonly string[], scrubber:
 
 /** Repeated fields become a list. */
 function toObject(form: FormData): object {
-  const values = [...new Set(form.keys())].map((name) => [name, form.getAll(name)] as const);
-  return Object.fromEntries(values.map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
+  return Object.fromEntries([...groupFields(form)].map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
 }

@@ -245,6 +245,7 @@ function findValue(text: string, from: number, name: string, written: string): S
     return { start, end: findClosing(text, start, opening) };
   }
   if (LINE_HEADER.test(name) && written.includes(':')) return { start: from, end: findEnd(text, from, LINE_END) };
+  if (/[[{]/.test(text.charAt(from))) return { start: from, end: findBracket(text, from) };
   const end = findEnd(text, from, VALUE_END);
   const isProse = /:\s/.test(written) && PLAIN_WORD.test(text.slice(from, end)) && !MAY_BE_A_WORD.test(name);
   return isProse ? { start: from, end: from } : { start: from, end };
@@ -255,6 +256,21 @@ function findClosing(text: string, start: number, quote: string): number {
   const slashes = quote.length - 1;
   for (let at = text.indexOf(quote, start); at >= 0; at = text.indexOf(quote, at + 1)) {
     if (countBackslashes(text, at + slashes) === slashes) return at;
+  }
+  return text.length;
+}
+
+/** Finds the end of a list or an object, or of a text that was cut. */
+function findBracket(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (/["'`]/.test(character)) {
+      const quote = '\\'.repeat(countBackslashes(text, at)) + character;
+      at = findClosing(text, at + 1, quote) + quote.length - 1;
+    } else if (/[[{]/.test(character)) depth += 1;
+    else if (/[\]}]/.test(character)) depth -= 1;
+    if (depth === 0) return at + 1;
   }
   return text.length;
 }

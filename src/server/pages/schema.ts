@@ -1,6 +1,7 @@
 import type { SchemaResult } from '../../shared/api/operation.ts';
 import { publicError } from '../../shared/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
+import { groupFields } from '../request/parse-body.ts';
 import { toErrors, toName } from '../request/schema-errors.ts';
 
 /** A schema of zod, Valibot, ArkType or another library: https://standardschema.dev */
@@ -34,9 +35,10 @@ export async function parseSearch(schema: Schema, search: string): Promise<unkno
 export function toFields(form: FormData | URLSearchParams, lists: readonly string[] = []): Record<string, unknown> {
   // Field names can be anything, also `__proto__`.
   const fields: Record<string, unknown> = Object.create(null);
-  for (const name of new Set([...form.keys(), ...lists])) {
+  const groups = groupFields<unknown>(form);
+  for (const name of new Set([...groups.keys(), ...lists])) {
     if (name === ACTION_FIELD) continue;
-    const values = form.getAll(name);
+    const values = groups.get(name) ?? [];
     fields[name] = values.length > 1 || lists.includes(name) ? values : values[0];
   }
   return fields;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { KiB } from '../../shared/units.ts';
 import { toSize } from '../../shared/words.ts';
@@ -135,29 +136,35 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
     return new Promise((resolve, reject) => {
       let received = 0;
       let receivedBefore = 0;
+      let isReading = false;
       const watch = setInterval(() => {
-        if (received - receivedBefore < progress && !req.isPaused()) body.cut?.(new HttpError(408));
+        if (received - receivedBefore < progress && !isReading) body.cut?.(new HttpError(408));
         receivedBefore = received;
       }, window);
       function finish(settle: () => void): void {
         clearInterval(watch);
         body.cut = undefined;
-        req.off('data', onData).off('end', end).off('close', gone).off('error', gone);
+        req.off('readable', onReadable).off('end', end).off('close', gone).off('error', gone);
         settle();
       }
       function fail(error: unknown): void {
         finish(() => reject(error));
       }
-      function onData(piece: Buffer): void {
-        received += piece.length;
-        if (received > limit) {
-          fail(new BodyTooLarge(limit));
-          return;
+      // As `data`, each chunk of one byte would be a piece that takes 200 bytes, and a packet can have thousands of them.
+      // This joins what has arrived in a turn.
+      async function readOn(): Promise<void> {
+        if (isReading) return;
+        isReading = true;
+        for (let piece = readAll(req); piece && body.cut; piece = readAll(req)) {
+          received += piece.length;
+          if (received > limit) throw new BodyTooLarge(limit);
+          await take(piece);
+          await nextTurn();
         }
-        const taken = take(piece);
-        if (!taken) return;
-        req.pause();
-        taken.then(() => body.cut && req.resume(), fail);
+        isReading = false;
+      }
+      function onReadable(): void {
+        readOn().catch(fail);
       }
       function end(): void {
         finish(resolve);
@@ -170,7 +177,7 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
         if (!res.headersSent) res.setHeader('Connection', 'close'); // the rest of the body is not read
         fail(error);
       };
-      req.on('data', onData).on('end', end).on('close', gone).on('error', gone);
+      req.on('readable', onReadable).on('end', end).on('close', gone).on('error', gone);
       if (req.readableEnded) end();
       else if (req.destroyed) gone();
       const own = senders.get(body.sender) ?? [];
@@ -223,6 +230,11 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
       }
     },
   };
+}
+
+/** Without a size, Node 26 returns one chunk. */
+function readAll(req: IncomingMessage): Buffer | null {
+  return req.read(req.readableLength || undefined);
 }
 
 /** One for the process, because all bodies share its memory: forms, the API and reports. */

@@ -30,6 +30,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+/** No keyboard can type it, and PostgreSQL does not store it. */
+const NO_TEXT = 'The form has the character U+0000, which is not part of a text.';
+
 /**
  * Decodes the text of `application/x-www-form-urlencoded`, except for its percent-encodings, which must be UTF-8 too. A
  * `%` that encodes nothing is kept, as in the browsers' own parser.
@@ -40,11 +43,25 @@ export function decodeFormText(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text.split('&', MAX_FORM_FIELDS + 1).length > MAX_FORM_FIELDS)
     throw new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`);
+  if (text.includes('%00') || text.includes('\0')) throw badRequest(NO_TEXT);
   for (const [encoded] of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
     if (/%[89a-f]/i.test(encoded) && decodePercent(encoded) === undefined)
       throw badRequest('The form has a percent-encoding that is not UTF-8.');
   }
   return text;
+}
+
+/**
+ * Lists the values of each name. `getAll()` for each of them looks at all fields: 40 ms for the longest search.
+ */
+export function groupFields<Value>(fields: Iterable<readonly [name: string, Value]>): ReadonlyMap<string, Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const [name, value] of fields) {
+    const values = groups.get(name);
+    if (values) values.push(value);
+    else groups.set(name, [value]);
+  }
+  return groups;
 }
 
 /**

@@ -23,10 +23,11 @@ interface SiteOptions extends NonNullable<Parameters<typeof createBodyReader>[0]
   readonly place?: 'memory' | 'disk';
   readonly use?: (body: Buffer) => Promise<void>;
   readonly decode?: BodyRequest['decode'];
+  readonly onPiece?: () => void;
 }
 
 /** A server that answers each body with its length, and trusts `X-Forwarded-For`. */
-async function start({ use, decode, place = 'memory', ...limits }: SiteOptions = {}) {
+async function start({ use, decode, onPiece, place = 'memory', ...limits }: SiteOptions = {}) {
   const bodies = createBodyReader({ window: Minute, ...limits });
   const front = [requestId({ origins: createOrigins([], 'http://localhost'), trust: createProxyTrust(['loopback']) })];
   const listener = chain(
@@ -39,7 +40,10 @@ async function start({ use, decode, place = 'memory', ...limits }: SiteOptions =
       };
       const read = () => bodies.read(request, answer);
       const store = async () => {
-        const body = await bodies.receive(request, async (piece, { hold }) => hold(piece.length, 'disk'));
+        const body = await bodies.receive(request, async (piece, { hold }) => {
+          onPiece?.();
+          hold(piece.length, 'disk');
+        });
         await answer(Buffer.alloc(0)).finally(body.release);
       };
       (place === 'memory' ? read() : store()).catch((error: unknown) =>
@@ -69,7 +73,7 @@ async function start({ use, decode, place = 'memory', ...limits }: SiteOptions =
     return parseReply(body.text).status;
   }
 
-  return { begin, post };
+  return { port, begin, post };
 }
 
 const statuses = (bodies: readonly { readonly text: string }[]) => bodies.map(({ text }) => parseReply(text).status);
@@ -167,6 +171,15 @@ describe('memory for bodies', () => {
     expect(await post('203.0.113.1', 20 * KiB)).toBe(429);
     expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
   });
+});
+
+it('comes in few pieces from chunks of one byte, because each piece takes more memory than its byte', async () => {
+  let pieces = 0;
+  const { port } = await start({ place: 'disk', onPiece: () => pieces++ });
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const body = openSocket(port, `${head}${'1\r\nx\r\n'.repeat(20_000)}0\r\n\r\n`);
+  await until(() => body.text.includes('length'), 'its response');
+  expect(pieces).toBeLessThan(200);
 });
 
 it('is limited by decoding one body at a time, because each can take megabytes', async () => {

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { parseAddress } from '#engine/tracker';
-import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
+import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_TEXT } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
-import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */

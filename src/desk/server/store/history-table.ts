@@ -1,3 +1,4 @@
+import { MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
 import { changeShown, type Sql, toColumn } from './sql.ts';
@@ -42,9 +43,6 @@ export interface Note {
   readonly author: string;
   readonly text: string;
 }
-
-/** Characters. */
-export const MAX_NOTE_LENGTH = 4096;
 
 /** Who deleted an incident, and when (ms since 1970, by the store's clock). */
 export interface Deletion {
@@ -102,9 +100,10 @@ export function createHistoryTable({ driver, reader, environment: own }: StoreCo
         return note;
       }),
 
-    /** @returns false if it is already deleted */
+    /** @returns false if there is no note with this id */
     deleteNote: (id: number, author: string): Promise<boolean> =>
       changeShown(driver, async (sql) => {
+        if (!Number.isSafeInteger(id)) return false; // PostgreSQL refuses other numbers
         const [row] = await sql.all<{ key: IncidentKey }>('DELETE FROM desk_notes WHERE id = ? RETURNING key', [id]);
         if (row) await storeChange(sql, { key: row.key, author, action: 'note-deleted', detail: {} });
         return row !== undefined;

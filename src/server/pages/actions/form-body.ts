@@ -3,7 +3,7 @@ import { MAX_ACTION_BYTES } from '../../../shared/limits.ts';
 import { publicError } from '../../../shared/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';
-import { decodeFormText, isInUtf8, readContentType } from '../../request/parse-body.ts';
+import { decodeFormText, groupFields, isInUtf8, readContentType } from '../../request/parse-body.ts';
 import { type MultipartRequest, type ReceivedForm, readMultipart } from '../../request/read-multipart.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -86,9 +86,9 @@ const SECRET_NAME = /passw|passcode|passphrase|pwd|(?:^|[^a-z])pin(?![a-z])|secr
 /** Returns what was typed, to be shown again, without files and fields whose name looks secret. */
 export function toTypedValues(form: FormData): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
-  for (const name of new Set(form.keys())) {
+  for (const [name, all] of groupFields(form)) {
     if (name === ACTION_FIELD || SECRET_NAME.test(name)) continue;
-    const texts = form.getAll(name).filter((value): value is string => typeof value === 'string');
+    const texts = all.filter((value): value is string => typeof value === 'string');
     const [first] = texts;
     if (first !== undefined) values[name] = texts.length === 1 ? first : texts;
   }

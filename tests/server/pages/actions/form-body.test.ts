@@ -51,6 +51,11 @@ describe('a form as the browser sends it', () => {
 
   it.each([
     ['a=%ff', 400, FORM],
+    ['a=b%00', 400, FORM],
+    ['a=b\0', 400, FORM],
+    [`${PART.replace('"a"', '"a\0"')}--x--`, 400, 'multipart/form-data; boundary=x'],
+    [`${PART.slice(0, -2)}b\0\r\n--x--`, 400, 'multipart/form-data; boundary=x'],
+    [`${PART.replace('"a"', '"a"; filename="\0"')}--x--`, 400, 'multipart/form-data; boundary=x'],
     ['a=%C3%28', 400, FORM],
     [Buffer.from('a=\xc0\xaf', 'latin1'), 400, FORM],
     ['a=1', 415, `${FORM}; charset=utf-16`],
