@@ -130,6 +130,13 @@ function registerGauges({ gauge }: TrackerHost['metrics'], desk: WatchedDesk): v
     'Bytes of the journal that are not in the store yet. They grow while the store is unavailable.',
     () => desk.waitingBytes,
   );
+  gauge(
+    'spillway_journal_failing',
+    '1 if the last failure could not be written to the journal. It is only in the log.',
+    () => {
+      return Number(desk.condition.journal === 'failing');
+    },
+  );
   gauge('spillway_desk_store_bytes', 'Size of what the desk stores at the last measurement.', () => desk.storedBytes);
   gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {
     return Number(desk.condition.worker === 'running');
