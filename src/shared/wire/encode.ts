@@ -292,7 +292,11 @@ function toBase64(bytes: Uint8Array): string {
  * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
  */
 export function toScriptText(line: string): string {
-  return line.replace(/[<\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  // One pass with a function takes seven times as long, and a visitor's form can be full of `<`.
+  return line
+    .replace(/</g, '\\u003c')
+    .replace(/\u2028/g, '\\u2028')
+    .replace(/\u2029/g, '\\u2029');
 }
 
 function noop(): void {}
