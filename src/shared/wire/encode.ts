@@ -292,9 +292,10 @@ function toBase64(bytes: Uint8Array): string {
  * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
  */
 export function toScriptText(line: string): string {
-  // One pass with a function takes seven times as long, and a visitor's form can be full of `<`.
+  // A visitor's form can be full of `<`. One pass with a function takes seven times as long, and more to collect.
   return line
-    .replace(/</g, '\\u003c')
+    .split('<')
+    .join('\\u003c')
     .replace(/\u2028/g, '\\u2028')
     .replace(/\u2029/g, '\\u2029');
 }
