@@ -83,7 +83,7 @@ export async function develop() {
 function watchExistingApp() {
   for (const folder of new Set(listExistingApp(root).map((path) => dirname(path)))) {
     watch(join(root, folder), (_event, file) => {
-      const path = join(folder, file).replaceAll('\\', '/');
+      const path = join(folder, file ?? '').replaceAll('\\', '/');
       if (listExistingApp(root).includes(path)) onChange(path);
     });
   }

@@ -9,12 +9,14 @@ export function requireClientInputs(metafile) {
     input.imports.map((found) => ({ importer, ...found })),
   );
 
+  // Of what a server file imports by the name of an index, that file is the importer.
+  const toImporter = (input) => input.replace(/^names of [^:]+:/, '');
   const ofServer = imports.find(
-    ({ importer, path }) => path.startsWith('src/server/') && !importer.startsWith('src/server/'),
+    ({ importer, path }) => path.startsWith('src/server/') && !toImporter(importer).startsWith('src/server/'),
   );
   if (ofServer) {
     throw new Error(
-      `${ofServer.importer} imports ${ofServer.path}, which would send server code to the browser. Move code that both sides need to src/shared. To import only a type, use \`import type\`.`,
+      `${toImporter(ofServer.importer)} imports ${ofServer.path}, which would send server code to the browser. Move code that both sides need to src/shared. To import only a type, use \`import type\`.`,
     );
   }
   const ofNode = imports.find(({ path, external }) => external && path.startsWith('node:'));

@@ -6,8 +6,8 @@ const desk = findDesk(fileURLToPath(new URL('../..', import.meta.url)));
 /** Thrown for invalid requests. The message is shown to the user. */
 export class Refusal extends Error {}
 
-/** First path segments that the engine handles before any page. */
-const RESERVED = ['api', '_data', 'assets', '_dev', '_report', ...desk.paths, 'livez', 'readyz', 'metrics'];
+/** First path segments that the engine handles before any page. No page of this command begins with `_`. */
+const RESERVED = ['api', 'assets', ...desk.paths, 'livez', 'readyz', 'metrics'];
 
 /** Irregular singulars: many:one. */
 const SINGULARS = new Map(

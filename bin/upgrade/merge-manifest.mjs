@@ -1,8 +1,8 @@
 const packageMaps = ['dependencies', 'devDependencies', 'optionalDependencies'];
 
 /**
- * Merges package.json by key: makes the release's changes in yours. If both sides changed a key, your value stays, except
- * for a package, whose higher version wins. A package that you removed, or moved to another map, stays so.
+ * Merges package.json by key: makes the release's changes in yours. If both sides changed a key, your value stays, but of
+ * two plain versions of a package, the higher one wins. A package that you removed, or moved to another map, stays so.
  *
  * @param {object} base of the release that you have
  * @param {object} own
@@ -26,14 +26,23 @@ export function mergeManifest(base, own, next) {
     if (isSame(left, from)) {
       if (left) set(left, undefined);
       if (right) set(right, right.value);
-    } else if (packageMaps.includes((left ?? right)?.section)) {
-      if (left && right && right.value.localeCompare(left.value, 'en', { numeric: true }) > 0) set(left, right.value);
-    } else if (name !== 'version') {
+      continue;
+    }
+    const isPackage = packageMaps.includes((left ?? right)?.section);
+    const [ownVersion, newVersion] = [left, right].map((entry) => isPackage && toVersion(entry?.value));
+    if (ownVersion && newVersion) {
+      if (newVersion.localeCompare(ownVersion, 'en', { numeric: true }) > 0) set(left, right.value);
+    } else if (isPackage ? left && right : name !== 'version') {
       const [yours, theirs] = [left, right].map((entry) => JSON.stringify(entry?.value));
       conflicts.push(`${name}: you have ${yours}, the release has ${theirs}`);
     }
   }
   return { merged, conflicts };
+}
+
+/** @returns the numbers of `^4.1.0`; undefined for a pre-release, another range, or a path, which cannot be compared */
+function toVersion(value) {
+  return /^[\^~]?(\d+\.\d+\.\d+)$/.exec(value)?.[1];
 }
 
 /** Lists the keys of package.json and of the objects in it, by name. A package has the same name in each map. */

@@ -100,9 +100,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function readSettings<const Table extends SettingsTable>(table: Table, env: Environment): SettingsValues<Table> {
   const sentences: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, { schema }] of Object.entries(table)) {
-    const result = schema.safeParse(env[name]?.trim() ? env[name] : undefined);
+  for (const [name, { schema, example }] of Object.entries(table)) {
+    const given = env[name]?.trim() ? env[name] : undefined;
+    const result = schema.safeParse(given);
     if (result.success) values[name] = result.data;
+    else if (given === undefined) sentences.push(`The setting ${name} is missing. An example: ${name}=${example}.`);
     else sentences.push(...result.error.issues.map(({ message }) => `The setting ${name} ${message}`));
   }
   if (sentences.length > 0) throw new ConfigError(sentences);

@@ -339,7 +339,10 @@ describe('a build fails with one sentence and keeps the previous build', () => {
     [
       'if the client imports a file of the server',
       {
-        'src/server/secret.ts': "import { readFileSync } from 'node:fs'; export const secret = readFileSync('x');",
+        'src/server/secret.ts':
+          "import { HttpError } from '#engine/server'; import { readFileSync } from 'node:fs'; export const secret = [readFileSync('x'), HttpError];",
+        'src/server/index.ts': "export { HttpError } from './http-error.ts';",
+        'src/server/http-error.ts': 'export class HttpError extends Error {}',
         'src/shared/product/pages/plain.tsx':
           "import { secret } from '../../../server/secret.ts'; export default () => <main>{String(secret)}</main>;",
       },

@@ -166,6 +166,17 @@ test.each([
   expect(complaints).toEqual([]);
 });
 
+test('an Await shows the next value after one that could not be rendered, and follows a redirect to another site', async () => {
+  const { page } = await visit('/city');
+  await exchanged(page);
+  await page.getByRole('link', { name: 'Hull' }).click();
+  await page.locator('#place').getByText('This could not be loaded.').waitFor();
+  await page.getByRole('link', { name: 'Oslo' }).click();
+  await page.locator('#place').getByText('Rain in Oslo').waitFor();
+  await page.getByRole('link', { name: 'Elsewhere' }).click();
+  await page.waitForURL('http://localhost:*/livez');
+});
+
 test('a value arrives after the page has become interactive and the router has taken over', async () => {
   const { page, complaints } = await visit('/');
   await page.goto('/city?name=Turin', { waitUntil: 'commit' });
@@ -215,4 +226,12 @@ test('a navigation changes the language of the document, and Spillway speaks it'
   await page.getByText('لم يرسل النموذج. What you typed is still here.').waitFor();
   await page.goBack();
   await expect.poll(language).toBe('nb ltr');
+});
+
+test.each(['/notes', '/kept', '/nowhere'])('a page that a step refuses shows what the step says: %s', async (path) => {
+  const { page, complaints } = await open(`${path}?step=refuses`);
+  await page.getByText('Closed until Monday.').waitFor();
+  expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
+  await page.getByRole('link', { name: 'Notes' }).click();
+  await heading(page, 'Notes');
 });

@@ -124,9 +124,15 @@ export const ownProduct = {
           <p id="state">{state}</p>
           <Link to="/city?name=Turin" prefetch="none">Turin</Link>
           <Link to="/city?name=Turin&keyed=1" prefetch="none">Turin, by key</Link>
+          <Link to="/city?name=Hull" prefetch="none">Hull</Link>
+          <Link to="/city?name=Oslo" prefetch="none">Oslo</Link>
+          <Link to="/city?name=Elsewhere" prefetch="none">Elsewhere</Link>
           <div id="place">
             <Await key={keyed ? city : ''} value={weather} fallback={<p>Asking…</p>}>
-              {(words) => <p>{words}</p>}
+              {(words) => {
+                if (words === 'Hail') throw new Error('No hail.');
+                return <p>{words}</p>;
+              }}
             </Await>
           </div>
         </>
@@ -202,8 +208,10 @@ export const ownProduct = {
       release: { loader: () => { for (const give of held.splice(0)) give(); return {}; } },
       city: {
         loader: ({ request }) => {
-          const { searchParams } = new URL(request.url);
+          const { searchParams, port } = new URL(request.url);
           const city = searchParams.get('name') ?? 'Oslo';
+          if (city === 'Hull') return { city, weather: 'Hail' };
+          if (city === 'Elsewhere') return { city, weather: setTimeout(50).then(() => redirect('http://localhost:' + port + '/livez', { external: true })) };
           return { city, keyed: searchParams.has('keyed'), weather: city === 'Oslo' ? Promise.resolve('Rain in Oslo') : hold('Sun in ' + city) };
         },
       },
@@ -226,7 +234,7 @@ export const ownProduct = {
       contentSources: { form: ['${OTHER}'] },
       steps: () => [
         (req, res, next) => {
-          if (req.method !== 'POST' || !req.query.step) return next();
+          if (!req.query.step) return next();
           throw req.query.step === 'fails' ? new Error('The step failed.') : new HttpError(503, 'Closed until Monday.');
         },
       ],

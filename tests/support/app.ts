@@ -9,7 +9,7 @@ import { toConnectionLimits } from '../../src/server/connection/connections.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/connection/http-server.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
-import { MAX_CONNECTIONS } from '../../src/server/limits.ts';
+import { KEEP_ALIVE_TIMEOUT, MAX_CONNECTIONS, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from '../../src/server/limits.ts';
 import type { PageSteps } from '../../src/server/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
@@ -26,7 +26,8 @@ export interface TestAppOptions
 }
 
 /** Server options for tests: no proxy is trusted, and connection limits are as in production. */
-export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust' | 'headers'> = {
+export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust' | 'headers' | 'times'> = {
+  times: { keepAlive: KEEP_ALIVE_TIMEOUT, request: REQUEST_TIMEOUT, socket: SOCKET_TIMEOUT },
   headers: SECURITY_HEADERS,
   limits: toConnectionLimits(MAX_CONNECTIONS),
   trust: createProxyTrust(),

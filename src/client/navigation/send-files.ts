@@ -25,9 +25,15 @@ export function sendFiles(url: string, { headers, body, signal }: SendOptions): 
     request.onreadystatechange = () => {
       if (request.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return;
       const { status } = request;
-      const lines = request.getAllResponseHeaders().trim().split('\r\n');
-      const headers = lines.map((line) => line.split(/: (.*)/, 2) as [string, string]);
-      resolve(new Response(status === 204 ? null : readable, { status, headers }));
+      const headers = new Headers();
+      try {
+        for (const [, name = '', value] of request.getAllResponseHeaders().matchAll(/^(.+?): ?(.*)$/gm)) {
+          headers.append(name, value ?? '');
+        }
+        resolve(new Response(status === 204 ? null : readable, { status, headers }));
+      } catch (error) {
+        fail(error); // A Response cannot have this status.
+      }
     };
     request.onprogress = request.onload = ({ type }) => {
       writer.write(encoder.encode(request.responseText.slice(passed))).catch(() => {});

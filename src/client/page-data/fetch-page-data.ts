@@ -55,13 +55,16 @@ export const PROBLEM_TYPE = 'application/problem+json';
 const RETRY_DEADLINE = 10 * Second;
 
 /**
- * Fetches the data of the page at `url` (path and query), and resolves as soon as the first line has arrived.
+ * Fetches the data of the page at `url` (path and query), and resolves as soon as the first line has arrived, or all
+ * lines of a shell.
  *
- * @throws the reason of `signal` if it is aborted before the first line; nothing else
+ * @throws the reason of `signal` if it is aborted before that; nothing else
  */
 export async function fetchPageData(url: string, options: FetchPageDataOptions): Promise<PageDataResult> {
   try {
-    return await readPageData(await request(url, 'GET', options), options.signal, options.prefetch);
+    const result = await readPageData(await request(url, 'GET', options), options.signal, options.prefetch);
+    if (result.kind === 'page' && result.lines) await result.done;
+    return result;
   } catch (error) {
     options.signal?.throwIfAborted();
     return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
@@ -79,13 +82,12 @@ export function fetchHoles(url: string, options: FetchPageDataOptions): Promise<
  * @param holes the response of `fetchHoles`
  * @param isRefused if it returns true, the page is loaded again, and the promises stay pending
  */
-export async function fillShell(
+export function fillShell(
   shell: PageResult,
   holes: Promise<Response>,
   isRefused: (response: Response) => boolean,
   signal?: AbortSignal,
-): Promise<PageResult> {
-  await shell.done;
+): PageResult {
   const decoder = createDecoder();
   const [head = '', ...late] = shell.lines ?? [];
   const payload = decoder.head(head) as PagePayload;

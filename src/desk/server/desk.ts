@@ -7,6 +7,7 @@ import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset } from './old-assets.ts';
+import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
 import { createSignals } from './worker/signals.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
@@ -76,11 +77,17 @@ export async function openDesk({
   });
   const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
   let closing: Promise<void> | undefined;
+  let memory = 0;
   beat();
 
   function beat(): void {
     journal.settle();
-    worker.beat({ inFlight: inFlight(), memory: globalThis.process.memoryUsage.rss() });
+    try {
+      memory = globalThis.process.memoryUsage.rss();
+    } catch {
+      // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
+    }
+    worker.beat({ inFlight: inFlight(), memory });
   }
 
   /** Wakes the desk worker once for everything journaled until it looks. */
@@ -92,7 +99,7 @@ export async function openDesk({
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer);
     journal.close();
-    await Promise.race([worker.calls.close().catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
+    await withinTime(2 * CLOSE_PATIENCE, worker.calls.close()).catch(() => undefined);
     await worker.end();
     locks.release();
   }
@@ -194,8 +201,4 @@ function removeQuietly(path: string): void {
   } catch {
     // A stray lock is harmless.
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

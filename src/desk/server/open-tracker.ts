@@ -43,6 +43,11 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     links,
     targets: notify ? createTargets(notify).map(({ name }) => name) : [],
   };
+  if (notify && notify.deskOrigin === undefined) {
+    log.warn(
+      'Links in notifications have no host, because the address of the desk is not known. Set DESK_ORIGIN, for example DESK_ORIGIN=https://desk.example.com.',
+    );
+  }
   const home = config.deskPort === undefined ? '/' : DESK_PATH;
   let shown: Promise<RequestHandler> | undefined;
   const endRevalidations =

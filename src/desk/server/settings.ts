@@ -60,7 +60,7 @@ export const DESK_SETTINGS = {
   },
   DESK_ORIGIN: {
     about:
-      'The origin of links to the desk in notifications. Default: the first of PUBLIC_ORIGINS or, with DESK_PORT, the address of that port.',
+      'The origin of links to the desk in notifications and from the terminal. Default: the first of PUBLIC_ORIGINS or, with DESK_PORT, HOST and that port.',
     example: 'https://desk.example.com',
     schema: parsed(
       'is not an origin. Use one http(s) origin without a path, such as https://desk.example.com.',

@@ -66,3 +66,6 @@ export const IGNORE_CHOICES = [
   ['10', 'until 10 more within an hour', { untilMore: 10 }],
   ['100', 'until 100 more within an hour', { untilMore: 100 }],
 ] as const satisfies readonly Choice[];
+
+/** The most characters of a note. A line end counts as one. */
+export const MAX_NOTE_LENGTH = 4000;

@@ -242,7 +242,7 @@ const Release = z
   .meta({ id: 'Release' });
 export type ReleaseShape = Shape<typeof Release>;
 
-const Change = z
+export const Change = z
   .strictObject({
     id: z.string(),
     at: Time,

@@ -82,7 +82,7 @@ interface RequestInMemory {
   readonly endsAt: number;
 }
 
-interface Sender {
+interface Share {
   /** Oldest first. */
   readonly keys: Set<string>;
   bytes: number;
@@ -95,7 +95,7 @@ interface Sender {
 class RequestsInMemory {
   readonly #now: () => number;
   readonly #requests = new Map<string, RequestInMemory>();
-  readonly #senders = new Map<string, Sender>();
+  readonly #senders = new Map<string, Share>();
   #bytes = 0;
 
   constructor(now: () => number) {
@@ -137,7 +137,7 @@ class RequestsInMemory {
       this.drop(key);
     }
     while (this.#bytes > MAX_REPLY_BYTES) {
-      let largest: Sender | undefined;
+      let largest: Share | undefined;
       for (const sender of this.#senders.values()) if (!largest || sender.bytes > largest.bytes) largest = sender;
       const [oldest = newest] = largest?.keys ?? [];
       if (oldest === newest) return;

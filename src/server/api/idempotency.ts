@@ -40,7 +40,8 @@ export async function runOnce(
   try {
     reply = await run();
   } catch (error) {
-    await store.release(key, claim);
+    // If this fails, the claim expires by itself, and the failure of the request matters more.
+    await store.release(key, claim).catch(() => undefined);
     throw error;
   }
   // If this fails, the key stays claimed, so that a repeated request does not do the work twice.

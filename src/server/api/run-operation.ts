@@ -66,6 +66,10 @@ export interface ServedOperation {
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
   if (facts.idempotent && facts.method !== 'POST')
     throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
+  if (facts.idempotent && Object.values(facts.replies).some(({ lines }) => lines))
+    throw new WiringError(
+      `The operation "${name}" is idempotent, so it cannot reply with \`lines\`: they are sent once, and not kept.`,
+    );
   if (facts.multipart && !facts.body)
     throw new WiringError(
       `The operation "${name}" has \`multipart\` but no \`body\`. Add a schema: z.object({ file: z.file() }).`,

@@ -73,13 +73,13 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
    * Accepts the connections that wait in the system's queue. Closing would reset them and lose what they had sent. A
    * proxy then retries a page on another replica, but never a form.
    */
-  async function emptyQueue(): Promise<void> {
+  async function emptyQueue(within: number): Promise<void> {
     let taken = 0;
     server.on('connection', () => {
       taken++;
     });
     const start = performance.now();
-    for (let began = start; began - start < LAST_CONNECTION; ) {
+    for (let began = start; began - start < within; ) {
       const before = taken;
       await nextTurn();
       const now = performance.now();
@@ -101,7 +101,8 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
       for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
     }
     await sleep(lag, undefined, { ref: false });
-    await emptyQueue();
+    const end = performance.now() + deadline;
+    await emptyQueue(Math.min(LAST_CONNECTION, deadline / 2));
     stopped = true;
     // Only the close of `net`: that of `http` would close idle connections and clear the timers (see above).
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
@@ -120,7 +121,7 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     const sweep = setInterval(endStreams, STREAM_SWEEP);
     // A client that connected a moment ago does not know about the drain: its request is on the way.
     setTimeout(() => setImmediate(releaseFresh), FIRST_REQUEST_GRACE);
-    await Promise.race([closed, sleep(deadline, undefined, { ref: false })]);
+    await Promise.race([closed, sleep(Math.max(0, end - performance.now()), undefined, { ref: false })]);
     clearInterval(sweep);
     // A socket can be destroyed before its close event arrives.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);

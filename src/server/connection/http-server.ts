@@ -18,26 +18,20 @@ export interface HttpServer {
   readonly connections: Connections;
 }
 
-/** How long an idle connection is kept, a whole request can take to arrive, and a connection can be silent (ms). */
-const TIMES = {
-  keepAlive: limits.KEEP_ALIVE_TIMEOUT,
-  request: limits.REQUEST_TIMEOUT,
-  socket: limits.SOCKET_TIMEOUT,
-};
-
 export interface HttpServerOptions {
   readonly log: Logger;
   readonly limits: ConnectionLimits;
   readonly trust: ProxyTrust;
   readonly count?: Count | undefined;
-  readonly times?: Readonly<typeof TIMES>;
+  /** How long an idle connection is kept, a whole request can take to arrive, and a connection can be silent (ms). */
+  readonly times: { readonly keepAlive: number; readonly request: number; readonly socket: number };
   /** Headers of the responses that no step sends. */
   readonly headers: HeaderList;
 }
 
 /** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
-  const { log, count, times = TIMES, headers } = options;
+  const { log, count, times, headers } = options;
   const server = createServer({
     headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
     requestTimeout: times.request,

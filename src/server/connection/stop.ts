@@ -74,15 +74,15 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** How often a server that npm started checks that npm is still running (ms). */
 const PARENT_INTERVAL = 500;
 
-let told: ((signal: NodeJS.Signals) => void) | undefined;
+let onSignal: ((signal: NodeJS.Signals) => void) | undefined;
 
 /**
  * Passes on the signals that ask this process to stop. Only the last listener is called. Call it as early as possible:
  * as process 1 of a container, a process without a listener does not receive these signals at all.
  */
 export function onStopSignal(listener: (signal: NodeJS.Signals) => void): void {
-  if (!told) listenToSignals();
-  told = listener;
+  if (!onSignal) listenToSignals();
+  onSignal = listener;
 }
 
 /**
@@ -97,7 +97,7 @@ function listenToSignals(): void {
   const timer = process.env.npm_lifecycle_event ? setInterval(lookForParent, PARENT_INTERVAL).unref() : undefined;
   const pass = (signal: NodeJS.Signals): void => {
     clearInterval(timer);
-    told?.(signal);
+    onSignal?.(signal);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, pass);
 }

@@ -104,7 +104,10 @@ interface MadeFailure {
   readonly scrubber: Scrubber;
 }
 
-/** Makes the record of a failure: reads, digests, scrubs and trims it. Never throws. */
+/**
+ * Makes the record of a failure: reads, digests, scrubs and trims it. It never throws because of the error, but can because
+ * of what the product has set for the request.
+ */
 export type FailureMaker = (recorded: Recorded, context: FailureContext) => MadeFailure;
 
 export function createFailureMaker({
@@ -148,7 +151,7 @@ export function createFailureMaker({
       request: toRequestRecord(context, keep, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
-      tags: info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined,
+      tags: info?.tags || reported.tags ? toTexts({ ...info?.tags, ...reported.tags }) : undefined,
       extra: extra ?? reported.extra,
     };
     const visitor = info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
@@ -157,11 +160,16 @@ export function createFailureMaker({
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
     try {
-      return splitBy?.(error, context);
+      return splitBy?.(error, context).map(String);
     } catch {
       return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
   }
+}
+
+/** Node runs the product's code without its types, so a tag can be a number. */
+function toTexts(tags: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, String(value)]));
 }
 
 /** Adds the secrets of the request, which messages can repeat without their names. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
@@ -50,7 +50,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
     }
     const shown = withStatus(disposition.error, error, res);
     addHeaders(res, error, shown);
-    if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
+    if (isApiPath(info.path) || prefersJson(req.headers)) {
       res.setHeader('Content-Security-Policy', API_POLICY);
       sendProblem(res, shown, { instance: shown.digest && funnel.toUrl(shown.digest) });
       return;
@@ -140,7 +140,9 @@ function trySetHeader(res: ServerResponse, name: string, value: unknown): void {
   }
 }
 
-/** A browser that navigates always names `text/html`. A caller that names JSON and not HTML gets JSON. */
-function prefersJson(accept = ''): boolean {
-  return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
+const JSON_TYPE = /\bapplication\/(?:[\w.-]+\+)?json\b/i;
+
+/** A browser that navigates always names `text/html`. A caller that names or sends JSON, and does not name HTML, gets JSON. */
+function prefersJson({ accept = '', 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  return (JSON_TYPE.test(accept) || JSON_TYPE.test(type)) && !/\btext\/html\b/i.test(accept);
 }

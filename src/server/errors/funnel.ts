@@ -71,7 +71,7 @@ export function createFunnel(
   }
 
   function record(event: Recorded, context: FailureContext): string {
-    const { failure, visitor, scrubber } = toFailure(event, context);
+    const { failure, visitor, scrubber } = make(event, context);
     const first = retries.find(failure.digest, context.info?.headers?.[RETRY_HEADER.toLowerCase()]);
     if (first !== undefined) return first;
     const address = toAddress(failure);
@@ -85,6 +85,16 @@ export function createFunnel(
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
     onFailure(address, event.error, context);
     return address;
+  }
+
+  /** If what the product has set for the request cannot be recorded, the failure is recorded without its request. */
+  function make(recorded: Recorded, context: FailureContext): ReturnType<FailureMaker> {
+    try {
+      return toFailure(recorded, context);
+    } catch (cause) {
+      writeLine(log, { stack: readError(cause).stack }, 'A failure is recorded without its request.');
+      return toFailure(recorded, { origin: context.origin, route: context.route, routeId: context.routeId });
+    }
   }
 
   /** Catches errors of the store and of reporters, so that one failure does not turn into another. */
@@ -117,7 +127,7 @@ export function createFunnel(
       const known = toPublicError(error, isHandlers);
       if (known) return pass({ kind: 'error', error: known }, known.kind);
       if (context.isPrefetch && !context.isShared) {
-        const { failure, scrubber } = toFailure({ error }, context);
+        const { failure, scrubber } = make({ error }, context);
         writeLine(log, toLogLine(failure, error, true, scrubber), PREFETCH_FAILED, 'warn');
         return pass({ kind: 'error', error: { kind: 'failure', status: 500 } }, 'prefetch');
       }

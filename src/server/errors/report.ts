@@ -46,5 +46,11 @@ export function addBreadcrumb(
   message: string,
   { level, data }: Pick<Breadcrumb, 'level' | 'data'> = {},
 ): void {
-  currentRequest()?.addBreadcrumb({ at: Date.now(), category, message, level, data });
+  currentRequest()?.addBreadcrumb({
+    at: Date.now(),
+    category: String(category),
+    message: String(message),
+    level,
+    data,
+  });
 }

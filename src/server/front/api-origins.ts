@@ -1,5 +1,6 @@
 import { WiringError } from '../errors/wiring-error.ts';
 import { METHODS } from '../request/methods.ts';
+import { addVary } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 
@@ -22,9 +23,10 @@ export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolea
   }
   return function apiOrigins(req, res, next) {
     const { origin } = req.headers;
-    if (origin === undefined || !covers(requestInfo(req).path)) return next();
-    if (allowed !== '*') res.setHeader('Vary', 'Origin');
-    if (allowed !== '*' && !allowed.includes(origin)) return next();
+    if (!covers(requestInfo(req).path)) return next();
+    // Also without `Origin`: a cache would answer a script of another origin with that response.
+    if (allowed !== '*') addVary(res, 'Origin');
+    if (origin === undefined || (allowed !== '*' && !allowed.includes(origin))) return next();
     res.setHeader('Access-Control-Allow-Origin', allowed === '*' ? '*' : origin);
     res.setHeader('Access-Control-Expose-Headers', '*');
     if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();

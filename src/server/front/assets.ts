@@ -39,8 +39,8 @@ export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions)
       sendText(res, 405, 'A file can only be read.');
       return;
     }
-    if (file) sendFile(req, res, file);
-    else void sendOld(req, res, path, next);
+    if (!file) return sendOld(req, res, path, next);
+    sendFile(req, res, file);
   };
 }
 

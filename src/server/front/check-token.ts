@@ -50,18 +50,15 @@ export function toMayRead(checkToken: CheckToken): MayRead {
   };
 }
 
-type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+export type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
 /** Answers only callers with a valid token. */
-export function forReaders(mayRead: MayRead, answer: Answer): (req: IncomingMessage, res: ServerResponse) => void {
-  async function check(req: IncomingMessage, res: ServerResponse): Promise<void> {
+export function forReaders(mayRead: MayRead, answer: Answer): Answer {
+  return async function answerReader(req, res) {
     const may = await mayRead(req);
     if (res.closed) return;
     if (may === true) await answer(req, res);
     else refuseReader(res, may);
-  }
-  return function answerReader(req, res) {
-    check(req, res).catch(() => sendText(res, 500, 'The server could not answer this request.'));
   };
 }
 

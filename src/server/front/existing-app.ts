@@ -7,8 +7,9 @@ import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandle
 import type { Logger } from 'pino';
 import type { HeaderList } from '../connection/http-server.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
+import { PRODUCT_FILE, WiringError } from '../errors/wiring-error.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
-import { HttpError, statusOf, unsupportedMediaType } from '../request/http-error.ts';
+import { HttpError, read, statusOf, unsupportedMediaType } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
@@ -182,6 +183,9 @@ export async function loadExistingApp(
 ): Promise<LoadedApp | undefined> {
   if (existing === undefined) return undefined;
   const settings: ExistingAppSettings = typeof existing === 'object' ? existing : { app: existing };
+  if (typeof settings.app === 'string' && !existsSync(join(root, settings.app))) {
+    throw new WiringError(`existingApp in ${PRODUCT_FILE} names ${settings.app}, which does not exist.`);
+  }
   const folder = typeof settings.app === 'string' ? findUninstalled(settings.app, root) : undefined;
   if (folder !== undefined) {
     log.warn(
@@ -204,12 +208,21 @@ function findUninstalled(file: string, root: string): string | undefined {
 }
 
 async function importApp(file: string, root: string): Promise<RequestHandler> {
-  const module = (await import(pathToFileURL(join(root, file)).href)) as { default?: unknown };
+  const module = (await import(pathToFileURL(join(root, file)).href).catch(explainModules)) as { default?: unknown };
   // An app that was compiled to CommonJS has its default export one level deeper.
   const found = [module.default, (module.default as { default?: unknown } | undefined)?.default].find(isApp);
   if (found) return found;
-  throw new Error(
+  throw new WiringError(
     `${file} exports no Express app. End it with "module.exports = app" or "export default app", and listen elsewhere: the server listens for it.`,
+  );
+}
+
+/** Node says this of an app that was written for CommonJS. */
+function explainModules(error: unknown): never {
+  if (!/^(?:require|module|exports) is not defined in ES module scope/.test(String(read(error, 'message'))))
+    throw error;
+  throw new WiringError(
+    'The existing app uses CommonJS. Put a package.json with {"type": "commonjs", "private": true} into its folder.',
   );
 }
 

@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendJson, sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-import { forReaders, type MayRead } from './check-token.ts';
+import { type Answer, forReaders, type MayRead } from './check-token.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The answer of one path. */
@@ -11,7 +10,7 @@ interface FixedPath {
   readonly methods: 'GET, HEAD' | 'GET' | 'POST';
   /** Without a token, this path does not exist. */
   readonly isHidden?: true;
-  readonly answer: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly answer: Answer;
 }
 
 export type FixedPaths = Readonly<Record<string, FixedPath>>;
@@ -28,10 +27,7 @@ export function fixedPaths(tables: readonly FixedPaths[]): Step {
     if (!fixed || (fixed.isHidden && req.headers.authorization === undefined)) return next();
     info.route = info.path;
     const methods = fixed.methods.split(', ');
-    if (methods.includes(info.method)) {
-      fixed.answer(req, res);
-      return;
-    }
+    if (methods.includes(info.method)) return fixed.answer(req, res);
     res.setHeader('Allow', fixed.methods);
     sendText(res, 405, `Use ${methods[0]}.`);
   };

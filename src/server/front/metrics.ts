@@ -52,7 +52,7 @@ const MAX_ROUTES = 1000;
 /** Resolution of the event loop's delay (ms): each measurement wakes the process. */
 const LOOP_RESOLUTION = 20;
 
-/** Creates the registry of one process, with all counters at 0. */
+/** Creates the registry of one process. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {
   const registry = new Registry();
   const counters = new Map<CounterName, Counter>();
@@ -66,8 +66,10 @@ export function createMetrics({ build, release, process: watched = false }: Metr
     return route;
   }
 
-  for (const [name, { help, labels = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
-    counters.set(name, new Counter({ name, help, labelNames: [...labels], registers: [registry] }));
+  for (const [name, { help, labels = [], zero = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
+    const counter = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
+    for (const series of zero) counter.inc(series, 0);
+    counters.set(name, counter);
   }
   const durations = new Histogram({
     name: 'http_server_request_duration_seconds',

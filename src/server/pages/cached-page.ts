@@ -29,7 +29,10 @@ export interface CachedStaticPage extends CachedPage {
   readonly document: CachedBody;
   /** The page's data in the wire format. */
   readonly data: CachedBody;
-  readonly failed?: { readonly status: number; readonly digest: string | undefined };
+  readonly failed?: NonNullable<CachedPage['failed']> & {
+    readonly status: number;
+    readonly digest: string | undefined;
+  };
 }
 
 /** The place of a personal value in the data of a page. */

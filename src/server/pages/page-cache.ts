@@ -7,7 +7,10 @@ export interface CachedPage {
   /** Its size in memory, approximately (bytes). */
   readonly bytes: number;
   /** Set if something failed: the page is sent to the visitors who wait for it, and is not cached. */
-  readonly failed?: object;
+  readonly failed?: {
+    /** There is no such page any more, or not for everyone, so an older one must not be sent either. */
+    readonly isGone: boolean;
+  };
 }
 
 export interface PageCache<Page extends CachedPage> {
@@ -23,6 +26,11 @@ export interface PageCache<Page extends CachedPage> {
   clear(): void;
 }
 
+/** Whether a page's status says that there is no such page. A failure passes. */
+export function isGone(status: number): boolean {
+  return status >= 400 && status < 500;
+}
+
 interface PageCacheOptions {
   /** All pages in memory (bytes). The least recently used page goes first. */
   readonly maxBytes: number;
@@ -32,7 +40,8 @@ interface PageCacheOptions {
 
 interface Entry<Page> {
   readonly page: Page;
-  readonly renderedAt: number;
+  /** When it was rendered. Later if it stays because its refresh failed. */
+  renderedAt: number;
   /** When it became the last of the map. */
   movedAt: number;
 }
@@ -43,9 +52,13 @@ interface Entry<Page> {
  */
 const MOVED_AGAIN_AFTER = 1 * Second;
 
+/** Without a pause, each request would start a render after one that failed (ms). */
+const REFRESHED_AGAIN_AFTER = 10 * Second;
+
 /**
  * Keeps pages in memory. A key is the page's path, with what selects the variant behind it. Each key has one render at a
- * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background.
+ * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background. If that
+ * fails, it stays. If the answer is now a redirect or a 404, it goes.
  */
 export function createPageCache<Page extends CachedPage>({
   maxBytes,
@@ -82,7 +95,9 @@ export function createPageCache<Page extends CachedPage>({
     const isCurrent = () => rendering.get(key) === started;
     const started: Promise<Result> = render()
       .then((page) => {
-        if (page && !page.failed && isCurrent()) add(key, page);
+        if (!isCurrent()) return page;
+        if (page && !page.failed) add(key, page);
+        else if (!page || page.failed?.isGone) remove(key);
         return page;
       })
       .finally(() => isCurrent() && rendering.delete(key));
@@ -106,7 +121,10 @@ export function createPageCache<Page extends CachedPage>({
     async get(key, render) {
       const entry = use(key);
       if (!entry) return renderOnce(key, render);
-      if (isStale(entry)) renderOnce(key, render).catch(onRefreshFailed);
+      if (isStale(entry)) {
+        entry.renderedAt = now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
+        renderOnce(key, render).catch(onRefreshFailed);
+      }
       return entry.page;
     },
     getFresh(key) {

@@ -69,7 +69,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     data: servePageData(services, base),
     pages: servePages(services),
     notFound: serveNotFound(services, notFoundMatch),
-    renderError: renderErrors(services, notFoundMatch),
+    renderError: renderErrors(services, (path) => matchPage(path) ?? notFoundMatch),
     toLanguage: options.app.document.language,
 
     acceptsPostsFrom(path, origin) {
@@ -175,10 +175,14 @@ function serveNotFound(services: PageServices, match: PageMatch): RequestHandler
   };
 }
 
-function renderErrors(services: PageServices, match: PageMatch): PageSteps['renderError'] {
+/** Shows the error in the same layout as a 404. The browser finds the route of the URL itself, so it needs that one. */
+function renderErrors(services: PageServices, match: (path: string) => PageMatch): PageSteps['renderError'] {
+  const outer = matchNotFound(services.app.tree).ids;
   return async function renderError(request, response, error) {
-    await serve(services, toAsked(request, response, match), async (exchange) => {
-      const loaded = await loadPage(exchange, { failed: { routeId: NOT_FOUND_ROUTE, error } });
+    const matched: PageMatch = { ...match(requestInfo(request).path), mode: 'dynamic' };
+    const routeId = matched.ids.find((id) => !outer.includes(id)) ?? matched.ids.at(-1) ?? NOT_FOUND_ROUTE;
+    await serve(services, toAsked(request, response, matched), async (exchange) => {
+      const loaded = await loadPage(exchange, { failed: { routeId, error } });
       if (loaded.kind === 'page') await sendDocument(exchange, loaded);
       else if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
     });

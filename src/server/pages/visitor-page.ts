@@ -2,6 +2,7 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { isbot } from 'isbot';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
 import type { Disposition, FailureContext } from '../errors/funnel.ts';
+import { BoundedMap } from '../request/bounded-map.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -125,8 +126,7 @@ export function withoutKey(search: string, key: string): string {
 }
 
 /** Cached, because the check is one large expression that costs as much as ten components. */
-const known = new Map<string, boolean>();
-const MOST_KNOWN = 1000;
+const known = new BoundedMap<boolean>(1000);
 const LONGEST_KNOWN = 300;
 
 /** Whether a `User-Agent` belongs to a program that reads pages without running scripts. */
@@ -136,7 +136,6 @@ export function isCrawler(userAgent: string | undefined): boolean {
   const before = known.get(userAgent);
   if (before !== undefined) return before;
   const crawls = isbot(userAgent);
-  if (known.size === MOST_KNOWN) known.clear();
   known.set(userAgent, crawls);
   return crawls;
 }

@@ -7,7 +7,7 @@ import { trimFailure } from '../errors/trim.ts';
 import { MAX_REPORT_AGE, MAX_TARGET_LENGTH } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts';
-import { toFrameFile } from './event-errors.ts';
+import { toReportedFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toText } from './read-report.ts';
@@ -138,7 +138,7 @@ function readViolation(body: JsonRecord, sender: Sender): Finding | string {
 
 /** Reads the script of a report: of a build, or another one of this site, without versions. A page is not a source. */
 function readSource(body: JsonRecord, sender: Sender): StackFrame | 'other-host' | undefined {
-  const file = toFrameFile(body.sourceFile, sender);
+  const file = toReportedFile(body.sourceFile, sender);
   const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
   if (file.startsWith('client/')) return { file, ...place };
   if (!URL.canParse(file)) return undefined;

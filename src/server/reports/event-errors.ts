@@ -37,7 +37,7 @@ export function readEventErrors(event: JsonRecord, sender: Sender): EventErrors 
 }
 
 /** Returns a script's name in the build (`client/assets/home-X7K2QM2X.js`), or the origin and path of other scripts. */
-export function toFrameFile(filename: unknown, sender: Sender): string {
+export function toReportedFile(filename: unknown, sender: Sender): string {
   const given = toLine(filename, 2 * MAX_FILE_LENGTH);
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
@@ -117,7 +117,7 @@ function toFrame(frame: JsonRecord, sender: Sender): StackFrame {
   const name = toScrubbed(toLine(frame.function, 2 * MAX_FUNCTION_LENGTH) ?? '', sender.scrubber, MAX_FUNCTION_LENGTH);
   const isAsync = name.startsWith('async ');
   return {
-    file: toFrameFile(frame.abs_path ?? frame.filename, sender),
+    file: toReportedFile(frame.abs_path ?? frame.filename, sender),
     line: toPosition(frame.lineno),
     column: toPosition(frame.colno),
     function: name === '?' ? '' : name.replace(/^async /, ''),

@@ -1,10 +1,10 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
-import { isNotFoundTransaction, noiseOf } from '../../shared/reporting/ignored-errors.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
+import { isNotFoundTransaction, noiseOf } from './ignored-errors.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
 import {
@@ -105,10 +105,15 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     }
     // Added before the first `await`, because the same event can arrive twice at the same time.
     recentIds.add(id, '');
-    const taken = await takeFailure(await toFailure(event, id, sender, reading), sender.visitor);
-    if (taken.stored) recentIds.add(id, taken.digest ?? '');
-    else recentIds.forget(id);
-    return { id, ...taken };
+    let isStored = false;
+    try {
+      const taken = await takeFailure(await toFailure(event, id, sender, reading), sender.visitor);
+      recentIds.add(id, taken.digest ?? '');
+      isStored = taken.stored;
+      return { id, ...taken };
+    } finally {
+      if (!isStored) recentIds.forget(id); // the browser sends it again
+    }
   }
 
   async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {
@@ -124,6 +129,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     const kept = echoOf === undefined ? await newIncidents.admit(failure) : failure;
     if (kept !== failure) count('spillway_reports_past_cap_total', {});
     const stored = keep(kept, visitor);
+    if (!stored && echoOf !== undefined) echoes.forget(echoOf);
     upstream?.report(kept);
     countItem('event', outcome);
     return { stored, digest: kept.unresolved ? undefined : kept.digest };

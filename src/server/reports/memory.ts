@@ -109,6 +109,8 @@ export function createEchoes({ isAwaited, now = () => performance.now() }: Echoe
       if (!isAdmitted) admitted.delete(address);
       return isAdmitted;
     },
+    /** For an echo that could not be stored: the browser sends it again. */
+    forget: (address: string) => void admitted.delete(address),
   };
 }
 

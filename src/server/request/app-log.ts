@@ -17,8 +17,10 @@ export interface AppLog {
 export function createAppLog(log: Pick<Logger, keyof AppLog>): AppLog {
   function toWrite(name: keyof AppLog): Write {
     const level = name === 'warn' ? 'warning' : name;
-    return (given, message) => {
-      const data = given instanceof Error ? { err: given } : { ...given };
+    // Code that no compiler has checked can pass the message alone, as to pino.
+    return (given: object | string, text: unknown = '') => {
+      const [fields, message] = typeof given === 'string' ? [{}, given] : [given, String(text)];
+      const data = fields instanceof Error ? { err: fields } : { ...fields };
       const info = currentRequest();
       info?.addBreadcrumb({ at: Date.now(), category: 'log', level, message, data });
       log[name](info ? { requestId: info.requestId, ...data } : data, message);

@@ -2,6 +2,8 @@
 export interface CounterWords {
   readonly help: string;
   readonly labels?: readonly string[];
+  /** Series that exist from the start. Without one, a sum has no value, and an increase misses the first event. */
+  readonly zero?: readonly Readonly<Record<string, string>>[];
 }
 
 /** Every counter that the server's parts increase with `count()`. Each label has few values, whatever visitors send. */
@@ -9,6 +11,10 @@ export const COUNTERS = {
   spillway_failures_total: {
     help: 'Failures, by the side where they happened and by kind.',
     labels: ['side', 'kind'],
+    zero: [
+      { side: 'server', kind: 'exception' },
+      { side: 'browser', kind: 'exception' },
+    ],
   },
   spillway_reports_ignored_total: {
     help: 'Thrown values and reports that are not failures: redirects, visitors who left, ignored browser errors.',
@@ -18,6 +24,7 @@ export const COUNTERS = {
   spillway_requests_shed_total: {
     help: 'Requests refused with 503 because the server was overloaded, by what was requested and by reason.',
     labels: ['what', 'reason'],
+    zero: [{ what: 'page', reason: 'renders' }],
   },
   spillway_broken_requests_total: {
     help: 'Requests that could not be parsed or did not arrive in time, by response status.',
@@ -55,6 +62,7 @@ export const COUNTERS = {
   spillway_journal_refused_total: {
     help: 'Journal entries that the store refused: batches to retry, and entries that were dropped with a log line.',
     labels: ['outcome'],
+    zero: [{ outcome: 'dropped' }],
   },
   spillway_sentry_dropped_total: {
     help: 'Envelopes for Sentry that were dropped, because its queue was full or it refused them.',

@@ -123,9 +123,13 @@ export async function readMultipart({ req, res, boundary, limit, admit }: Multip
 
 /** Parses the parts of a form into `parts`, in their order. */
 function parseParts(boundary: string, parts: Part[]) {
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined);
-  const refuse = () => failed.reject(badRequest(MALFORMED));
+  let failure: HttpError | undefined;
+  let reject: (error: HttpError) => void = () => undefined;
+  function fail(error: HttpError): void {
+    failure ??= error;
+    reject(failure);
+  }
+  const refuse = () => fail(badRequest(MALFORMED));
   const add = (name: string | undefined, part: Omit<Part, 'name'>) => {
     const hasNul = [name, part.text, part.file?.name].some((text) => text?.includes('\0'));
     if (name === undefined || hasNul) refuse();
@@ -142,9 +146,14 @@ function parseParts(boundary: string, parts: Part[]) {
       stream.on('data', (piece: Buffer) => pieces.push(piece)).on('error', refuse);
       add(name, { file: { name: decodeName(fileName), type, pieces } });
     })
-    .on('partsLimit', () => failed.reject(new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`)))
+    .on('partsLimit', () => fail(new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`)))
     .on('error', refuse);
-  const unlessFailed = (run: (done: () => void) => void) => Promise.race([new Promise<void>(run), failed.promise]);
+  const unlessFailed = (run: (done: () => void) => void) =>
+    new Promise<void>((resolve, refused) => {
+      reject = refused;
+      if (failure) refused(failure);
+      else run(resolve);
+    });
   return {
     /** Resolves when the parser can take more. */
     write: (piece: Buffer) => unlessFailed((done) => parser.write(piece, () => done())),

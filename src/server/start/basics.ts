@@ -36,8 +36,6 @@ export interface Basics {
   readonly isTrackers: (path: string) => boolean;
   /** The routes of the product. */
   readonly routes: readonly RouteLine[];
-  /** Values of the tracker's settings that nothing may show. */
-  readonly secrets: readonly string[];
   readonly page: PageParts;
 }
 
@@ -71,7 +69,6 @@ export async function readBasics(
     checkToken: createCheckToken(tokens),
     tracker: tracker && configured && { ...tracker, ...configured },
     isTrackers: createOwnsPath(tracker),
-    secrets: configured?.secrets ?? [],
     page: toPageParts(config, manifest.buildId, release),
   };
 }

@@ -43,8 +43,10 @@ export function connect(opened: Opened): Connected {
   const deskShare = deskPort === undefined ? 0 : Math.ceil(total * DESK_SHARE);
 
   const isTogether = deskPort === undefined;
+  const files = development?.files ?? indexPublicFiles(basics.dist);
   const port = toPort(opened, readiness, {
     origins,
+    files,
     mayReadMetrics: isTogether ? toMayRead(checkToken) : undefined,
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
@@ -68,7 +70,8 @@ export function connect(opened: Opened): Connected {
   /** Only an internal network can reach this port, so the metrics need no token, and error pages do not lead to it. */
   function connectDesk(number: number): HttpServer {
     const own = toDeskOrigins(config.host, number);
-    const port = toPort(opened, readiness, { origins: own, mayReadMetrics: async () => true, canOpen: undefined });
+    const facts = { origins: own, files, mayReadMetrics: async () => true, canOpen: undefined };
+    const port = toPort(opened, readiness, facts);
     return toServer(opened, port, createApp(port, undefined, shown), deskShare);
   }
 
@@ -79,15 +82,20 @@ export function connect(opened: Opened): Connected {
 
 interface PortFacts {
   readonly origins: Origins;
+  readonly files: PortParts['answers']['files'];
   /** Undefined if another port serves the metrics. */
   readonly mayReadMetrics: MayRead | undefined;
   /** Who sees the URL of a failure. Undefined for nobody. */
   readonly canOpen: OpenedTracker['canOpen'] | undefined;
 }
 
-function toPort(opened: Opened, readiness: Readiness, { origins, mayReadMetrics, canOpen }: PortFacts): PortParts {
-  const { basics, failures, tracker, development } = opened;
-  const { config, log, metrics, manifest, release, dist } = basics;
+function toPort(
+  opened: Opened,
+  readiness: Readiness,
+  { origins, files, mayReadMetrics, canOpen }: PortFacts,
+): PortParts {
+  const { basics, failures, tracker } = opened;
+  const { config, log, metrics, manifest, release } = basics;
   const { funnel, inFlight, scrubPath, scrubber, sentry, table } = failures;
   const trust = createProxyTrust(config.trustProxy);
   return {
@@ -104,7 +112,7 @@ function toPort(opened: Opened, readiness: Readiness, { origins, mayReadMetrics,
         checkPage({ trust, mayRead: toMayRead(basics.checkToken) }),
         ...(mayReadMetrics ? [metricsPage({ metrics, mayRead: mayReadMetrics })] : []),
       ],
-      files: development?.files ?? indexPublicFiles(dist),
+      files,
       findOldAsset: tracker?.findAsset,
       compression: config.compression,
       tunnel: openTunnel(

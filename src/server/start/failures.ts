@@ -76,14 +76,14 @@ async function createTable({ dist, log }: Basics): Promise<() => LocationTable> 
 }
 
 /** Creates a scrubber that knows the secrets in settings and in URL patterns, because a message can contain one. */
-function createEnvironmentScrubber({ config, routes, secrets, tokens }: Basics): Scrubber {
+function createEnvironmentScrubber({ config, routes, tracker, tokens }: Basics): Scrubber {
   const { scrubKeys: keys, scrubPatterns } = config;
   const named = createScrubber({ keys });
   const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
   return scrubber.with([
     ...listEnvironmentSecrets(process.env, scrubber),
-    ...secrets,
+    ...(tracker?.secrets ?? []),
     ...tokens.all.map(({ token }) => token),
   ]);
 }

@@ -15,8 +15,8 @@ import type { Opened } from './open.ts';
 
 /** How long a crashing process can block to store its last failures (ms). */
 const FLUSH_TIME = 1 * Second;
-/** The time for closing after the last response (ms). */
-const CLOSE_TIME = 6 * Second;
+/** The time for closing after the last response (ms): 3 s for the product's services, then 6 s for the tracker. */
+const CLOSE_TIME = 10 * Second;
 /** From the first answers until the compiled code is written to the cache (ms). */
 const CACHE_AFTER = 500 * Millisecond;
 
@@ -35,14 +35,13 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
   try {
     url = development ? toHttpUrl(config.host, config.port) : await listenOn(site.server, config);
     await development?.listen(site.server, config);
+    if (desk && config.deskPort !== undefined)
+      deskUrl = await listenOn(desk.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
     announce(url, log);
     keepRequestsYoung();
     if (isFirst) logAdvice(config, log);
     if (!development) warnOfNode(log);
-    if (desk && config.deskPort !== undefined) {
-      deskUrl = await listenOn(desk.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
-      log.info(`The desk is on ${deskUrl}/desk`);
-    }
+    if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   } catch (error) {
     // Otherwise the next start would report that this process died.
     await tracker?.close();
@@ -57,8 +56,7 @@ function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Co
   const { config, log, flush } = basics;
   async function close(): Promise<void> {
     await product.close();
-    await tracker?.close();
-    await failures.sentry?.close();
+    await Promise.all([tracker?.close(), failures.sentry?.close()]);
     log.info('Stopped.');
   }
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;

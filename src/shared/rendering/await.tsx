@@ -16,7 +16,7 @@ export interface AwaitProps<Value> {
 /** Renders a deferred value, with Suspense and an error boundary: if it fails, the rest of the page stays. */
 export function Await<Value>({ value, fallback, children, failed = showFailure }: AwaitProps<Value>): ReactNode {
   return (
-    <AwaitBoundary failed={failed}>
+    <AwaitBoundary value={value} failed={failed}>
       <Suspense fallback={fallback}>
         <AwaitValue value={value} failed={failed}>
           {children}
@@ -49,12 +49,13 @@ function AwaitFailure({ thrown, failed }: { thrown: unknown; failed: (error: Pag
 
 /**
  * By now the status has been sent, so the document redirects with a `<meta>` element. In the browser the router
- * navigates: there, the element would load a full document.
+ * navigates, unless the URL is another site's: there, the element would load a full document.
  */
 function AwaitRedirect({ to }: { to: string }): ReactNode {
   const navigate = useNavigate();
   useEffect(() => {
-    void navigate(to, { replace: true });
+    if (to.startsWith('/')) void navigate(to, { replace: true });
+    else location.replace(to);
   }, [to, navigate]);
   return 'document' in globalThis ? null : <meta httpEquiv="refresh" content={`0;url=${to}`} />;
 }
@@ -97,15 +98,26 @@ function isPromise<Value>(value: Promise<Value> | Value): value is Promise<Value
 }
 
 interface AwaitBoundaryProps {
+  readonly value: unknown;
   readonly failed: (error: PageError) => ReactNode;
   readonly children: ReactNode;
 }
 
-class AwaitBoundary extends Component<AwaitBoundaryProps, { readonly caught?: { readonly thrown: unknown } }> {
-  override state: { readonly caught?: { readonly thrown: unknown } } = {};
+interface AwaitBoundaryState {
+  readonly value?: unknown;
+  readonly caught?: { readonly thrown: unknown };
+}
 
-  static getDerivedStateFromError(thrown: unknown) {
+/** Shows the value, or what was thrown while it was rendered. The next value is rendered again. */
+class AwaitBoundary extends Component<AwaitBoundaryProps, AwaitBoundaryState> {
+  override state: AwaitBoundaryState = {};
+
+  static getDerivedStateFromError(thrown: unknown): AwaitBoundaryState {
     return { caught: { thrown } };
+  }
+
+  static getDerivedStateFromProps({ value }: AwaitBoundaryProps, state: AwaitBoundaryState): AwaitBoundaryState | null {
+    return value === state.value ? null : { value, caught: undefined };
   }
 
   override render(): ReactNode {

@@ -50,8 +50,8 @@ export function holdRejections(value: unknown): void {
     if (typeof item !== 'object' || item === null || seen.has(item)) continue;
     seen.add(item);
     if (item instanceof Promise) item.catch(() => {});
-    else if (item instanceof Map) queue.push(...item.keys(), ...item.values());
-    else if (item instanceof Set) queue.push(...item);
+    else if (item instanceof Map) for (const entry of item) queue.push(...entry);
+    else if (item instanceof Set) for (const one of item) queue.push(one);
     else if (Array.isArray(item) || isPlainObject(item)) {
       for (const key of Object.keys(item)) {
         const field = (item as unknown as Fields)[key];

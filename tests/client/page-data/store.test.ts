@@ -78,6 +78,7 @@ function createStream() {
     body,
     write: (line: string) => stream?.enqueue(new TextEncoder().encode(`${line}\n`)),
     close: () => stream?.close(),
+    fail: () => stream?.error(new TypeError('network error')),
   };
 }
 
@@ -301,6 +302,18 @@ describe('the holes of a shell page', () => {
     expect(title).toBe('shop');
     await expect(user).rejects.toThrow();
     expect(onRefused).not.toHaveBeenCalled();
+  });
+
+  it('are not awaited if the connection is lost within the shell, which is then no page', async () => {
+    const { store, calls } = createTestStore();
+    const { body, write, fail } = createStream();
+    const cut = store.loadShell('/shop');
+    calls[1]?.answer(body);
+    write(shellLine.trim());
+    await flush();
+    fail();
+    expect(await cut).toMatchObject({ kind: 'failed', error: { message: 'network error' } });
+    expect(calls[0]?.signal.aborted).toBe(true);
   });
 
   it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DeskInUseError } from '../../../src/desk/server/desk.ts';
 import { StoreAwayError } from '../../../src/desk/server/store/sql.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
@@ -21,6 +21,15 @@ describe('the desk', () => {
     expect(await change()).toMatchObject({ outcome: 'conflict' });
     expect(await desk.calls.listBuilds()).toMatchObject([{ id: 'build-1', release: 'v1' }]);
     await expect(desk.calls.listIncidents({ limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is not valid/);
+  });
+
+  it('keeps running if the system has no free file, which reading the memory needs', async () => {
+    const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+      throw new Error('EMFILE: too many open files, uv_resident_set_memory');
+    });
+    onTestFinished(() => rss.mockRestore());
+    const { desk } = await useDesk();
+    expect(desk.journal(createFailure())).toBe(true);
   });
 
   it('refuses a second server on the same folder, with a clear message', async () => {

@@ -26,3 +26,10 @@ it('prints no link if tokens and PUBLIC_ORIGINS are set', async () => {
   await server.stop();
   expect(server.log()).not.toContain('ticket=');
 });
+
+it('warns at the start if links in notifications would have no host', async () => {
+  const env = { HOST: '0.0.0.0', PUBLIC_ORIGINS: 'https://example.com', DESK_PORT: '0' };
+  const server = await startServer({ ...env, OPERATOR_TOKEN, WEBHOOK_URL: 'https://hooks.example' });
+  onTestFinished(() => server.stop());
+  await expect.poll(server.log).toContain('Set DESK_ORIGIN');
+});

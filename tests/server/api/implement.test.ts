@@ -462,6 +462,11 @@ describe('an idempotent operation', () => {
     await walk(start().app, order('broken', A, 503), ...twice);
   });
 
+  it('fails with its own error, even if the key cannot be released', async () => {
+    const store: ApiStore = { ...createMemoryStore(), release: () => Promise.reject(new Error('no connection')) };
+    await walk(start({ store }).app, order('broken', A, 503));
+  });
+
   it('is not run twice if its response could not be kept', async () => {
     const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
     const { app, count } = start({ store });

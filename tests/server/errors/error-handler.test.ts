@@ -23,15 +23,17 @@ it("follows a redirect, shows the product's page for another control-flow respon
 });
 
 it.each([
-  ['application/json', true],
-  ['application/problem+json, */*;q=0.1', true],
-  ['text/html,application/json', false],
-  ['*/*', false],
-])('with Accept: %s, the response is JSON: %s', async (accept, json) => {
+  ['application/json', '', true],
+  ['application/problem+json, */*;q=0.1', '', true],
+  ['text/html,application/json', '', false],
+  ['*/*', '', false],
+  ['*/*', 'application/json; charset=utf-8', true],
+  ['text/html', 'application/json', false],
+])('with Accept: %s and Content-Type: %s, the response is JSON: %s', async (accept, type, json) => {
   const teapot = () => {
     throw new HttpError(418, 'Tea.');
   };
-  const reply = await ask(teapot).set('Accept', accept).expect(418);
+  const reply = await ask(teapot).set({ Accept: accept, 'Content-Type': type }).expect(418);
   expect(reply.headers['content-type']?.includes('problem+json')).toBe(json);
 });
 

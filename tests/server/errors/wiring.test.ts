@@ -1,8 +1,16 @@
 import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { readConfig } from '../../../src/server/config.ts';
 import { defineSettings, requireProduct } from '../../../src/server/define-product.ts';
 import { requireMembers } from '../../../src/server/errors/wiring-error.ts';
 
 const settings = defineSettings({});
+
+it('says of a setting without a value how to set it', () => {
+  const table = { MAP_KEY: { about: 'The key.', example: 'pk.1', schema: z.string().startsWith('pk.') } };
+  const read = () => defineSettings(table).read({}, readConfig({}));
+  expect(read).toThrow('The setting MAP_KEY is missing. An example: MAP_KEY=pk.1.');
+});
 
 it.each<[string, object | undefined, string]>([
   ['no product', undefined, 'src/server/product/index.ts does not export `product`.'],

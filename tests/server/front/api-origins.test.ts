@@ -56,6 +56,11 @@ it('lets scripts of the origin read responses and problems', async () => {
   }
 });
 
+it('tells caches that the response depends on the origin, also if the request names none', async () => {
+  const app = createTestApp({ apiOrigins: [THEIRS] });
+  expect((await request(app).get('/api/echo').expect(200)).headers.vary).toContain('Origin');
+});
+
 describe('a post to the API from another site', () => {
   it.each([
     ['without credentials', {}, 200],

@@ -274,4 +274,13 @@ describe('an app that is named by its file', () => {
     expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
     expect(lines).toEqual([]);
   });
+
+  it.each([
+    ['./missing.js', 'names ./missing.js, which does not exist.'],
+    ['./none.mjs', './none.mjs exports no Express app. End it with'],
+  ] as const)('does not start if it cannot be loaded: %s', async (file, message) => {
+    const root = writeApp('');
+    writeFileSync(join(root, 'none.mjs'), 'export default {};');
+    await expect(loadExistingApp(file, root, spyOnLog().log)).rejects.toThrow(message);
+  });
 });

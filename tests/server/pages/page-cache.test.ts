@@ -42,8 +42,8 @@ describe('createPageCache', () => {
     expect(render).toHaveBeenCalledTimes(2);
   });
 
-  it('keeps the old page if the refresh fails, and tries again', async () => {
-    const { ask, pass, onRefreshFailed } = createCache();
+  it('keeps the old page if the refresh fails, and tries again, but not if there is no such page any more', async () => {
+    const { ask, pass, render, onRefreshFailed } = createCache();
     const failure = new Error('no database');
     await ask();
     pass(301 * Second);
@@ -51,11 +51,23 @@ describe('createPageCache', () => {
     expect(await ask('/a', () => Promise.reject(failure))).toBe('render 1');
     await settled();
     expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
-    expect(await ask('/a', async () => undefined)).toBe('render 1');
+    expect(await ask()).toBe('render 1');
     await settled();
+    pass(11 * Second);
+    expect(await ask('/a', async () => ({ ...toPage('500'), failed: { isGone: false } }))).toBe('render 1');
+    await settled();
+    pass(11 * Second);
+    expect(render).toHaveBeenCalledTimes(1);
     expect(await ask()).toBe('render 1');
     await settled();
     expect(await ask()).toBe('render 2');
+    for (const gone of [undefined, { ...toPage('404'), failed: { isGone: true } }]) {
+      pass(301 * Second);
+      expect(await ask('/a', async () => gone)).toMatch(/^render/);
+      await settled();
+      expect(await ask('/a', async () => gone)).toBe(gone?.text);
+      await ask();
+    }
   });
 
   it('evicts the page that was not requested for the longest time when it is full', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MiB } from '../../../src/shared/units.ts';
 import { askRaw, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
@@ -100,14 +100,30 @@ describe('an envelope with an event', () => {
     expect(site.failures.at(-1)).toMatchObject({ unresolved: true, build: 'build-1', release: 'v1' });
   });
 
-  it('gets 503 if it could not be stored, and is stored when it is sent again', async () => {
-    const answers = [false, true];
-    const broken = await start({ store: { record: () => answers.shift() ?? false } });
+  it.each([{}, { 'spillway.echo': '7K3QM2XA-9F4W0R6B' }])(
+    'gets 503 if it could not be stored, and is stored when it is sent again: %j',
+    async (tags) => {
+      const answers = [false, true];
+      const broken = await start({ store: { record: () => answers.shift() ?? false } });
+      const body = toSound(broken, createEvent({ event_id: nextId(), tags }));
+      const reply = await post(body, {}, broken);
+      expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
+      expect((await post(body, {}, broken)).status).toBe(200);
+      expect(answers).toEqual([]);
+    },
+  );
+
+  it('is stored when it is sent again after an error', async () => {
+    const record = vi
+      .fn(() => true)
+      .mockImplementationOnce(() => {
+        throw new Error('trap');
+      });
+    const broken = await start({ store: { record } });
     const body = toSound(broken);
-    const reply = await post(body, {}, broken);
-    expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
+    expect((await post(body, {}, broken)).status).toBe(500);
     expect((await post(body, {}, broken)).status).toBe(200);
-    expect(answers).toEqual([]);
+    expect(record).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -22,6 +22,8 @@ it('writes lines with the id of the request, and shows the last ones among the 1
     info.addBreadcrumb({ at: Date.now() + 1, category: 'fetch', message: 'GET https://api.example/' });
   });
   app.warn({}, 'outside');
+  app.info('alone' as never, undefined as never);
+  expect(lines.pop()).toMatchObject({ level: 30, msg: 'alone' });
   expect(lines.slice(-2)).toMatchObject([
     { requestId: 'req-1', index: 109, msg: 'line 109' },
     { level: 40, msg: 'outside' },

@@ -264,7 +264,7 @@ describe('values that cannot be sent', () => {
     const fail = () => Promise.reject(new Error('late'));
     const value = { fail: fail(), bad: () => 1, more: new Map([[1, new Set([[fail()]])]]) };
     expect(() => encode(value, options)).toThrow(WireError);
-    holdRejections({ deep: [fail()] });
+    holdRejections({ deep: [fail()], large: new Set(Array(200_000).keys()), entries: new Map([[fail(), 1]]) });
     await tick(5);
     process.off('unhandledRejection', onUnhandled);
     expect(onUnhandled).not.toHaveBeenCalled();

@@ -106,8 +106,8 @@ const SIGNED = /^([\w-]{43})\.([\w-]{22})$/;
 const TAG_LENGTH = 22;
 
 /**
- * Issues ids, and later recognizes them without asking the store. The keys are derived from the tokens: none has to be stored, all replicas agree, and an id becomes invalid when its
- * token or the token's role changes.
+ * Issues ids, and later recognizes them without asking the store. The keys are derived from the tokens: none has to be
+ * stored, all replicas agree, and an id becomes invalid when its token or the token's role changes.
  *
  * @param purpose an id for one purpose is not valid for another
  */

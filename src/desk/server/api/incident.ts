@@ -3,17 +3,17 @@ import type { RequestHandler } from 'express';
 import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
-import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
+import { Change, type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
 import type { ChangeBy } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
-import { toStandingWords } from '../views/present-history.ts';
+import { presentNote, toStandingWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentStatus } from '../views/present-incident-row.ts';
 import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
-import { IfMatch, IncidentPatch, InEnvironment, OfIncident } from './requests.ts';
+import { IfMatch, IncidentPatch, InEnvironment, NewNote, OfIncident } from './requests.ts';
 
 const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
 const TAGGED = {
@@ -60,6 +60,17 @@ const operations = {
     },
     problems: { 404: UNKNOWN, 412: CONFLICT },
   }),
+  addNote: operation({
+    method: 'POST',
+    path: '/incidents/:digest/notes',
+    summary: 'Add a note to an incident',
+    about: 'The token’s name is its author. Notes do not count as a change for `If-Match`.',
+    params: OfIncident,
+    query: InEnvironment,
+    body: NewNote,
+    replies: { 201: { about: 'The note, as `changes` of the incident has it.', body: Change } },
+    problems: { 404: UNKNOWN },
+  }),
   deleteIncident: operation({
     method: 'DELETE',
     path: '/incidents/:digest',
@@ -100,6 +111,12 @@ export function incidentApi(context: ApiContext): ApiPart {
           },
           headers: toHeaders(incident, params.digest),
         };
+      },
+      async addNote({ params, query, body, caller }) {
+        const { key } = await requireIncident(context, params.digest, query);
+        const note = await calls.addNote(key, body.text, caller.name);
+        if (!note) throw new HttpError(404, UNKNOWN);
+        return { status: 201, body: presentNote(note) };
       },
       async deleteIncident({ params, query, headers, caller }) {
         const current = await requireIncident(context, params.digest, query);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseAddress } from '#engine/tracker';
-import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
+import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_TEXT } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
@@ -126,3 +126,5 @@ const NewStatus = z
   .meta({ description: 'An ignored incident without `until` or `untilMore` is ignored forever.' });
 
 export const IncidentPatch = z.strictObject({ status: NewStatus }).meta({ id: 'IncidentPatch' });
+
+export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });

@@ -93,7 +93,9 @@ export async function createDeskPages(
   router.get(START_PATH, async (req, res) => {
     const ticket = String(req.query[TICKET_KEY]);
     const access = await readAccess(req, res);
-    const isIn = access.operator || (await unlessAway(access.signIn({ ticket }))).kind === 'signed-in';
+    // Previews of links send HEAD, which must not use up the ticket.
+    const canSignIn = !access.operator && req.method === 'GET';
+    const isIn = canSignIn ? (await unlessAway(access.signIn({ ticket }))).kind === 'signed-in' : access.operator;
     res.redirect(303, isIn ? home : `${DESK_PATH}?${new URLSearchParams({ [TICKET_KEY]: ticket })}`);
   });
   router.use(live);

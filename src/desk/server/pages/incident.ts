@@ -2,11 +2,10 @@ import { notFound, publicError, redirect } from '#engine';
 import { type ActionArgs, invalid, type LoaderArgs } from '#engine/server';
 import { type ActingPage, type Address, type LoadingPage, parseAddress, type Refusal } from '#engine/tracker';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
-import { IGNORE_CHOICES } from '../../shared/choices.ts';
+import { IGNORE_CHOICES, MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
 import type { IncidentData } from '../../shared/page-data.ts';
 import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
-import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
@@ -42,7 +41,7 @@ export const incident = {
       const text = readText(form, 'note');
       if (text === '') return invalid({ errors: { note: 'Enter a note first.' } });
       if (text.length > MAX_NOTE_LENGTH) {
-        return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
+        return invalid({ errors: { note: `Please use at most ${MAX_NOTE_LENGTH} characters.` } });
       }
       const added = await context.calls.addNote(keyOf(args), text, operatorOf(context).name);
       return added ? { words: 'Note added.' } : notFound();
@@ -109,10 +108,10 @@ function keyOf({ url, params, context }: LoaderArgs<DeskContext>): IncidentKey {
   return toKey(toAddress(params).digest, readScope(url) || context.facts.environment);
 }
 
-/** Returns an empty text if the form has no such field. */
+/** Returns an empty text if the form has no such field. Forms send line ends as CRLF. */
 function readText(form: FormData, name: string): string {
   const value = form.get(name);
-  return typeof value === 'string' ? value.trim() : '';
+  return typeof value === 'string' ? value.replaceAll('\r\n', '\n').trim() : '';
 }
 
 /** Applies a change. The later of two changes wins and reports which one it replaced. */

@@ -1,3 +1,4 @@
+import { MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
 import { changeShown, type Sql, toColumn } from './sql.ts';
@@ -42,9 +43,6 @@ export interface Note {
   readonly author: string;
   readonly text: string;
 }
-
-/** Characters. */
-export const MAX_NOTE_LENGTH = 4096;
 
 /** Who deleted an incident, and when (ms since 1970, by the store's clock). */
 export interface Deletion {

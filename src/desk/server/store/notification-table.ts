@@ -247,7 +247,6 @@ function toWait(attempts: number): number {
   return Math.min(doubled, NOTIFICATION_RETRY_LONGEST);
 }
 
-/** Deletes old notifications, and those of targets that are no longer configured. */
 export async function dropOldNotifications(sql: Sql): Promise<void> {
   await sql.run(`DELETE FROM desk_notifications WHERE created_at < ${sql.dialect.now} - ?`, [NOTIFICATION_AGE]);
 }

@@ -112,7 +112,7 @@ export async function insertRows<Row>(sql: Sql, table: string, rows: readonly Co
   return returned;
 }
 
-/** Returns `state = ?, assignee = ?` for `SET`. */
+/** Returns `state = ?, result = ?` for `SET`. */
 export function assignments(columns: Columns): string {
   return Object.keys(columns)
     .map((name) => `${name} = ?`)

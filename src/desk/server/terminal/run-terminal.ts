@@ -146,12 +146,16 @@ async function openTerminalStore(settings: ReturnType<typeof readTerminalSetting
     );
   }
   const driver = databaseUrl === undefined ? openMadeSqlite(path) : openPostgres(databaseUrl);
-  const store = await openMadeStore(driver, { environment });
-  if (store) return store;
-  await driver.close();
-  throw new TerminalError(
-    'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
-  );
+  try {
+    const store = await openMadeStore(driver, { environment });
+    if (store) return store;
+    throw new TerminalError(
+      'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
+    );
+  } catch (error) {
+    await driver.close(); // An open connection keeps the command running.
+    throw error;
+  }
 }
 
 async function list({ values, store, settings, print, now }: Desk): Promise<void> {
@@ -213,7 +217,9 @@ async function link({ store, settings, env, print, tell }: Desk, [name]: readonl
   const note = made.role === 'operator' ? '' : ' (read-only)';
   tell(`Sign-in link for ${made.name}${note}. It works once and expires after 15 minutes.`);
   if (made.isGuessed) {
-    tell('The link guesses the address of the server. Set PUBLIC_ORIGINS, or HOST and PORT, to what the server has.');
+    tell(
+      'The link guesses the address of the server. Set DESK_ORIGIN or PUBLIC_ORIGINS, or HOST and PORT, to what the server has.',
+    );
   }
   print(`${made.link}\n`);
 }

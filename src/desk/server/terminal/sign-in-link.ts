@@ -10,6 +10,7 @@ import {
 } from '#engine/tracker';
 import { TICKET_KEY } from '../../shared/ticket.ts';
 import { makeTicket } from '../access/sign-in.ts';
+import { DESK_SETTINGS } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 import { TerminalError } from './terminal-error.ts';
 
@@ -35,7 +36,11 @@ interface LinkOptions {
  */
 export async function makeSignInLink({ store, settings, env, name }: LinkOptions): Promise<SignInLink> {
   const { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT } = SETTINGS;
-  const values = readSettings({ OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT }, env);
+  const { DESK_ORIGIN } = DESK_SETTINGS;
+  const values = readSettings(
+    { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT, DESK_ORIGIN },
+    env,
+  );
   const kept = values.OPERATOR_TOKEN.length === 0 ? readKeptToken(settings.dataDir) : undefined;
   if (values.OPERATOR_TOKEN.length === 0 && !kept) {
     throw new TerminalError(
@@ -48,10 +53,10 @@ export async function makeSignInLink({ store, settings, env, name }: LinkOptions
   });
   const token = chooseToken(tokens, name);
   const ticket = await makeTicket(createTokens(tokens), store, token.name);
-  const [publicOrigin] = values.DESK_PORT === undefined ? values.PUBLIC_ORIGINS : [];
-  const origin = publicOrigin ?? toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
+  const known = values.DESK_ORIGIN || (values.DESK_PORT === undefined && values.PUBLIC_ORIGINS[0]);
+  const origin = known || toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
   const link = `${origin}/desk?${TICKET_KEY}=${ticket}`;
-  return { link, name: token.name, role: token.role, isGuessed: publicOrigin === undefined };
+  return { link, name: token.name, role: token.role, isGuessed: !known };
 }
 
 function chooseToken(tokens: readonly OperatorToken[], name: string | undefined): OperatorToken {

@@ -9,7 +9,7 @@ export function presentChanges(changes: readonly LoggedChange[], notes: readonly
   return [...changes.map(presentChange), ...notes.map(presentNote)].sort((left, right) => right.at - left.at);
 }
 
-function presentNote({ id, at, author, text }: Note): ChangeShape {
+export function presentNote({ id, at, author, text }: Note): ChangeShape {
   return { id: `note-${id}`, at, by: author || ITSELF, words: 'wrote', note: { id, text } };
 }
 

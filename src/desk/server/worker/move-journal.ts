@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
@@ -139,13 +139,16 @@ function parseLines(bytes: Buffer): Pick<JournalPiece, 'entries' | 'skipped'> {
 
 /** Returns no bytes for a segment that its process has just deleted, because all of it is stored. */
 function readBytes(path: string, offset: number, maxBytes: number): Buffer {
-  if (!existsSync(path)) return Buffer.alloc(0);
-  const file = openSync(path, 'r');
+  let file: number | undefined;
   try {
+    file = openSync(path, 'r');
     const length = Math.max(0, Math.min(maxBytes, fstatSync(file).size - offset));
     const buffer = Buffer.allocUnsafe(length);
     return buffer.subarray(0, readSync(file, buffer, 0, length, offset));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }

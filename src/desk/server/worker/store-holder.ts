@@ -33,7 +33,6 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
   const loggedAt = new Map<string, number>();
 
   async function connect(): Promise<void> {
-    timer = undefined;
     try {
       if (store) await checkAnswers(store);
       else store = await open();
@@ -83,7 +82,6 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
       isTold = true;
     }
     if (error instanceof StoreAwayError && error.isGone) void dropStore();
-    if (timer) return;
     timer = setTimeout(connect, wait);
     wait = Math.min(wait * 2, RETRY_LONGEST);
   }
@@ -117,11 +115,13 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
      */
     async use<T>(work: (store: Store) => Promise<T>): Promise<T> {
       await firstTry;
-      if (!store || since === undefined) throw new StoreAwayError("The desk's store cannot be used at the moment.");
+      const began = since;
+      if (!store || began === undefined) throw new StoreAwayError("The desk's store cannot be used at the moment.");
       try {
         return await work(store);
       } catch (error) {
-        if (error instanceof StoreAwayError) noteAway(error);
+        // An error of work that began earlier says nothing about the present connection.
+        if (error instanceof StoreAwayError && since === began) noteAway(error);
         if (error instanceof QueryFailedError) noteFailure(error);
         throw error;
       }

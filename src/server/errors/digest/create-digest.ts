@@ -71,7 +71,9 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
     special ??
     (location && error ? toLocationKey(error, location, errors, table) : toWordsKey(error, errors, input, table));
   const { fingerprint, splitBy = [] } = input;
-  const words = fingerprint ? ['fingerprint', ...fingerprint.map(String)] : [...Object.values(key), ...splitBy];
+  const words = fingerprint
+    ? ['fingerprint', ...[fingerprint].flat().map(String)]
+    : [...Object.values(key), ...splitBy];
   const isUnresolved = !fingerprint && errors.some((one) => hasUnknownBundle(one, table));
   return {
     digest: toDigest([String(DIGEST_RULE), namespace, ...words]),

@@ -200,7 +200,8 @@ function toPlainLocation({ file, line, function: name }: StackFrame): FoundLocat
 }
 
 /** By file or by function, as in `build/sites/index-source.mjs`. */
-const HELPER = /\/(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?:|[:.](?:invariant|assert(?:[A-Z]\w*)?)$/;
+const HELPER =
+  /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?:|[:.](?:invariant|assert(?:[A-Z]\w*)?)$/;
 
 function toPackage(file: string): string {
   const [folder, scope = '', name = ''] = file.split('/');

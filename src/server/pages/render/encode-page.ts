@@ -23,7 +23,7 @@ interface Encoding {
 
 /**
  * Encodes a page before it is rendered. Data that cannot be sent, such as a function or a class instance, is a failure
- * of its loader.
+ * of its loader or action.
  *
  * @param takeHole only for a shell
  */
@@ -39,9 +39,14 @@ export function encodePage(
   try {
     return { loaded, payload, encoded: encode(payload, options) };
   } catch (error) {
-    const routeId = error instanceof WireError ? findUnsendable(loaded, options) : undefined;
-    if (routeId === undefined) throw error;
-    return encodePage(encoding, withFailure(pageRequest, loaded, { routeId, thrown: error }), action);
+    if (!(error instanceof WireError)) throw error;
+    const routeId = findUnsendable(loaded, options);
+    if (routeId !== undefined) {
+      return encodePage(encoding, withFailure(pageRequest, loaded, { routeId, thrown: error }), action);
+    }
+    if (!action) throw error;
+    const failed = { routeId: action.action.slice(0, action.action.lastIndexOf('.')), thrown: error };
+    return encodePage(encoding, withFailure(pageRequest, loaded, failed, 'action'));
   }
 }
 
@@ -81,8 +86,9 @@ export function withFailure(
   pageRequest: PageRequest,
   loaded: LoadedPage,
   { routeId, thrown }: { routeId: string; thrown: unknown },
+  origin: 'loader' | 'action' = 'loader',
 ): LoadedPage {
-  const disposition = pageRequest.fail(thrown, 'loader', { routeId });
+  const disposition = pageRequest.fail(thrown, origin, { routeId });
   const error: PageError = disposition.kind === 'error' ? disposition.error : { kind: 'failure', status: 500 };
   const { ids } = pageRequest.match;
   const data = Object.fromEntries(ids.slice(0, ids.indexOf(routeId)).map((id) => [id, loaded.data[id]]));

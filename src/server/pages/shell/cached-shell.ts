@@ -5,6 +5,7 @@ import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { drawRandom } from '../../request/request-info.ts';
 import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
 import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
+import { isGone } from '../page-cache.ts';
 import type { PageServices } from '../page-services.ts';
 import { collectPersonal } from '../personal.ts';
 import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
@@ -37,7 +38,8 @@ async function renderShell(services: PageServices, pageRequest: SharedPageReques
   const holes = new Map<string, Hole>();
   const hasGuards = pageRequest.match.ids.some((id) => services.app.pages[id]?.guard !== undefined);
   function toFailed(failed: Loaded): CachedShell {
-    return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: {} };
+    const hasAnswer = failed.kind === 'redirect' || (failed.kind === 'page' && isGone(failed.status));
+    return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: { isGone: hasAnswer } };
   }
   const loaded = await loadPage({ services, pageRequest }, { guarded: true });
   if (loaded.kind !== 'page') return toFailed(loaded);
@@ -81,7 +83,7 @@ async function renderShell(services: PageServices, pageRequest: SharedPageReques
       marks,
       postponed,
     },
-    failed: pageRequest.hasFailed ? {} : undefined,
+    failed: pageRequest.hasFailed ? { isGone: false } : undefined,
   };
 }
 

@@ -6,6 +6,7 @@ import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
 import { addVary, type Coding, chooseCoding, matchesEtag } from '../../request/request-headers.ts';
 import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts';
 import { loadPage } from '../load-page.ts';
+import { isGone } from '../page-cache.ts';
 import { type Answer, setPageHeaders, setStatus } from '../page-response.ts';
 import type { PageServices } from '../page-services.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
@@ -83,7 +84,8 @@ async function compressBody(body: Buffer, toTag: (coding: Coding) => string): Pr
 
 function toFailed(errors: Readonly<Record<string, PageError>> = {}): CachedStaticPage['failed'] {
   const [shown] = Object.values(errors);
-  return { status: shown?.status ?? 200, digest: shown?.digest };
+  const status = shown?.status ?? 200;
+  return { status, digest: shown?.digest, isGone: isGone(status) };
 }
 
 /** Sends a cached page, with a constant policy and a validator, so that every cache can store it. */

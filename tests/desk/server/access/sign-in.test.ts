@@ -121,6 +121,14 @@ describe('a sign-in link', () => {
     expect(replies.find(({ status }) => status === 401)?.text).toContain('already used');
   });
 
+  it('of a start signs in at the first GET, not by the HEAD of a preview', async () => {
+    const { app, makeTicket } = await startDeskSite();
+    const path = `/desk/start?ticket=${await makeTicket('ada')}`;
+    expect((await request(app).head(path)).headers).not.toHaveProperty('set-cookie');
+    const { status, headers } = await request(app).get(path);
+    expect([status, headers.location, headers['set-cookie']?.length]).toEqual([303, '/', 1]);
+  });
+
   it('expires after fifteen minutes and with its token, and is no session', async () => {
     const site = await startDeskSite();
     const [first, second, third] = await Promise.all([1, 2, 3].map(() => site.makeTicket('ada')));

@@ -13,6 +13,7 @@ const UNKNOWN = '/incidents/00000000';
 const OCCURRENCE = `${OTHER}/occurrences/3M3KQ7XA`;
 const STALE = { headers: { 'If-Match': '"999.abc"' } };
 const OPEN = { body: { status: { state: 'open' } } };
+const NOTE = { body: { text: 'The migration did not run.' } };
 
 type Asked = readonly [method: string, path: string, options?: AskOptions];
 
@@ -22,6 +23,7 @@ const GOOD: readonly Asked[] = [
   ['get', INCIDENT],
   ['get', `${INCIDENT}/occurrences`],
   ['patch', INCIDENT, OPEN],
+  ['post', `${INCIDENT}/notes`, NOTE],
   ['delete', OCCURRENCE],
   ['delete', OTHER],
 ];
@@ -33,6 +35,9 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
   [422, 'patch', INCIDENT, { body: { status: { state: 'gone' } } }],
   [413, 'patch', INCIDENT, { body: { text: 'x'.repeat(200_000) } }],
   [415, 'patch', INCIDENT, { body: 'hello', headers: { 'Content-Type': 'text/plain' } }],
+  [404, 'post', `${UNKNOWN}/notes`, NOTE],
+  [422, 'post', `${INCIDENT}/notes`, { body: { text: ' ' } }],
+  [422, 'post', `${INCIDENT}/notes`, { body: { text: 'x'.repeat(4097) } }],
   [400, 'get', `${INCIDENT}/occurrences?after=x`],
   [400, 'delete', `${OCCURRENCE}?environment=`],
   [404, 'delete', `${UNKNOWN}/occurrences/3M3KQ7XA`],
@@ -43,7 +48,7 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
 const CALLS: readonly (keyof DeskCalls)[] = [
   ...(['find', 'readDetails', 'readDeletion', 'readChanges', 'settle', 'listEnvironments'] as const),
   ...(['listIncidents', 'countStates', 'listOccurrences'] as const),
-  ...(['changeState', 'deleteIncident', 'deleteOccurrence'] as const),
+  ...(['changeState', 'addNote', 'deleteIncident', 'deleteOccurrence'] as const),
 ];
 
 async function start(): Promise<TestDeskApi> {

@@ -1,4 +1,4 @@
-import { appendFileSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { appendFileSync, openSync, readdirSync, statSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/desk/server/ingest/journal.ts';
@@ -146,6 +146,13 @@ describe('the journal of a dead process', () => {
     appendFileSync(join(folder, '00000001.ndjson'), [...other, '{"entry":"full","failure":{"dig'].join('\n'));
     expect(readAll(folder, { live: true })).toMatchObject({ skipped: 5, entries: { length: 1 } });
     expect(readAll(folder)).toMatchObject({ skipped: 6, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
+  });
+
+  it('is read without a segment that is gone by then', () => {
+    const { folder, journal } = setUp();
+    journal.append(createFailure());
+    symlinkSync('gone', join(folder, '00000002.ndjson'));
+    expect(readAll(folder)).toMatchObject({ entries: { length: 1 }, next: { segment: 3, offset: 0 } });
   });
 
   it('is read in chunks of complete lines, at any chunk boundary', () => {

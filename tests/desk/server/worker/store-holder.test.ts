@@ -1,7 +1,7 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
-import { openStore } from '../../../../src/desk/server/store/store.ts';
+import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
 import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import { createStoreHolder } from '../../../../src/desk/server/worker/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
@@ -36,4 +36,34 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
   // The refused batch left nothing behind.
   expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
   expect(levels()).toEqual(['error', 'info']);
+});
+
+it('opens a lost store only once, and does not lose it again to late errors of the earlier one', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const opening: ((store: Store) => void)[] = [];
+  const close = vi.fn(async () => undefined);
+  const openOne = () => opening.at(-1)?.({ close } as unknown as Store); // The rest is not called.
+  const holder = createStoreHolder({
+    open: () => new Promise<Store>((resolve) => void opening.push(resolve)),
+    signals: createSignals(),
+    retryFirst: 10,
+    count: () => undefined,
+    log: createTestLog().log,
+  });
+  holder.start();
+  openOne();
+  const works = [1, 2, 3].map(() => Promise.withResolvers<never>());
+  const uses = works.map(({ promise }) => expect(holder.use(() => promise)).rejects.toThrow('gone'));
+  await vi.advanceTimersByTimeAsync(0);
+  const fail = (index: number) => {
+    works[index]?.reject(new StoreAwayError('gone', { isGone: true }));
+    return vi.advanceTimersByTimeAsync(1000);
+  };
+  await fail(0);
+  await fail(1); // The second store is being opened.
+  openOne();
+  await fail(2);
+  await Promise.all(uses);
+  expect([opening.length, close.mock.calls.length, holder.reachableSince !== undefined]).toEqual([2, 1, true]);
 });

@@ -72,6 +72,17 @@ describe('an action', () => {
     expect(parseData(data.text).payload.action).toEqual({ action: 'page.save', status: 200 });
   });
 
+  it.each(SENDERS)(
+    'that returns what cannot be sent fails as an action of its route, %s',
+    async (_name, headers, parse) => {
+      const app = await startPages(table({ save: () => () => 1 }));
+      const reply = await app.ask('/page', post('_action=page.save', headers));
+      expect(reply.status).toBe(500);
+      expect(parse(reply).payload.errors).toMatchObject({ page: { kind: 'failure', status: 500 } });
+      expect(app.failures()).toMatchObject([{ origin: 'action', routeId: 'page' }]);
+    },
+  );
+
   it.each(SENDERS)('shows its result in the page, which has fresh data, %s', async (_name, headers, parse) => {
     let count = 1;
     const app = await startPages(table({ save: () => ({ saved: ++count }) }, { loader: () => count }));

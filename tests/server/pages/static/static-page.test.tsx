@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { Outlet, useLocation } from 'react-router';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
-import { notFound } from '../../../../src/shared/routing/control-flow.ts';
+import { notFound, redirect } from '../../../../src/shared/routing/control-flow.ts';
 import { CanaryError, leakIn, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
 import { askRaw } from '../../../support/raw-http.ts';
 
@@ -65,6 +65,27 @@ describe('a static page', () => {
     expect((await app.ask('/page')).status).toBe(200);
     isOpen = false;
     expect((await app.ask('/page')).status).toBe(403);
+  });
+
+  it.each<[TestPage['mode'], () => void, number]>([
+    ['static', notFound, 404],
+    ['static', () => redirect('/', { status: 301 }), 301],
+    ['shell', notFound, 404],
+    ['shell', () => redirect('/', { status: 301 }), 301],
+  ])('as %s: once the page is gone, its loader decides the answer: %s', async (mode, leave, status) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isGone = false;
+    const loader = () => (isGone ? leave() : 'here');
+    const app = await startPages(staticPage({ loader }, { mode }));
+    expect((await app.ask('/page')).status).toBe(200);
+    isGone = true;
+    vi.advanceTimersByTime(301_000);
+    expect((await app.ask('/page')).status).toBe(200);
+    await sleep(50);
+    expect((await app.ask('/page')).status).toBe(status);
+    isGone = false;
+    expect((await app.ask('/page')).status).toBe(200);
   });
 
   it('has the same bytes for everyone: no nonce, no trace, an ETag, a policy with the hashes of its two scripts', async () => {

@@ -55,6 +55,7 @@ export function createIngest(context: StoreContext) {
             await sql.run('ROLLBACK TO SAVEPOINT entry');
             refused.push({ occurrence, reason: failed.message, error: failed });
           }
+          await sql.run('RELEASE SAVEPOINT entry'); // otherwise the next one is inside it
         }
         const [first] = refused;
         const isGeneral =

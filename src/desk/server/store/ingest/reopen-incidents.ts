@@ -2,7 +2,7 @@ import type { IncidentState } from '../../../shared/shapes.ts';
 import { storeChange } from '../history-table.ts';
 import { type IncidentKey, splitKey } from '../incident-key.ts';
 import { toHour } from '../incident-table.ts';
-import { assignments, type Columns, placeholders, readNumber, type Sql } from '../sql.ts';
+import { assignments, type Columns, placeholders, readNumber, type Sql, toColumn } from '../sql.ts';
 import type { BatchIncident, NewOccurrence } from './batch.ts';
 import type { CountedIncident } from './store-incidents.ts';
 
@@ -47,7 +47,7 @@ async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly Ne
   const returned = row.resolved_in === 'next' ? await findFirstStartedSince(sql, row, later) : later[0];
   if (!returned) return;
   const { release, build } = returned;
-  const columns = { regressed_release: release, due_event: 'regressed' };
+  const columns = { regressed_release: toColumn(release), due_event: 'regressed' };
   await reopen(sql, row, columns, { action: 'regressed', detail: { release, build } });
 }
 

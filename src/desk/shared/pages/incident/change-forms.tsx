@@ -111,7 +111,6 @@ export function Removal({ of: data }: { readonly of: IncidentData }) {
         <summary>Delete the incident</summary>
         <Form action="incident.remove">
           <p>This deletes its occurrences, counts and notes. If it happens again, it is a new incident.</p>
-          <input type="hidden" name="version" value={data.version} />
           <button type="submit" className="grave">
             Delete the incident
           </button>

@@ -1,14 +1,15 @@
 import { Form, useActionResult } from '../../actions.ts';
+import { MAX_NOTE_LENGTH } from '../../choices.ts';
 import type { IncidentData } from '../../page-data.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './changes.module.css';
 
 /** Notes and changes, latest first. */
-export function Changes({ of: { changes, canChange, now, version } }: { readonly of: IncidentData }) {
+export function Changes({ of: { changes, canChange, now } }: { readonly of: IncidentData }) {
   return (
     <Panel title="Notes and changes">
-      {canChange && <NewNote version={version} />}
+      {canChange && <NewNote />}
       {changes.length === 0 ? (
         <p className={styles.quiet}>No activity yet.</p>
       ) : (
@@ -35,13 +36,12 @@ export function Changes({ of: { changes, canChange, now, version } }: { readonly
   );
 }
 
-function NewNote({ version }: { readonly version: string }) {
+function NewNote() {
   const outcome = useActionResult('incident.addNote');
   const error = outcome?.errors?.note;
   const typed = outcome?.errors ? outcome.values?.note : undefined;
   return (
     <Form action="incident.addNote" className={styles.form} reset preventScrollReset>
-      <input type="hidden" name="version" value={version} />
       <label className="unseen" htmlFor="note">
         Note
       </label>
@@ -50,7 +50,7 @@ function NewNote({ version }: { readonly version: string }) {
         name="note"
         rows={2}
         placeholder="Add a note: findings, fixes, links"
-        maxLength={4000}
+        maxLength={MAX_NOTE_LENGTH}
         required
         defaultValue={typeof typed === 'string' ? typed : ''}
         aria-invalid={error ? true : undefined}

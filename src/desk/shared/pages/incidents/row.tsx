@@ -34,7 +34,7 @@ export function Row({ of: row, now, canChange, span, environment, tab }: RowProp
           name="digest"
           value={digest}
           className={styles.tick}
-          aria-label={`Tick ${title || digest}`}
+          aria-label={`Select ${title || digest}`}
         />
       )}
       <div className={styles.what}>

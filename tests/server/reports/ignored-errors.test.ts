@@ -4,7 +4,7 @@ import {
   noiseOf,
   type SeenError,
   type SeenReport,
-} from '../../../src/shared/reporting/ignored-errors.ts';
+} from '../../../src/server/reports/ignored-errors.ts';
 
 const own = 'client/assets/home-X7K2QM2X.js';
 const extension = 'chrome-extension://abcdef/content.js';

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { visitPage } from '../../support/product/visit-page.ts';
+
+const { html } = await visitPage('/');
+
+it('begins with charset and viewport', () => {
+  expect(html).toMatch(/<head><meta charSet="utf-8"\/><meta name="viewport"/);
+});
+
+it('links only to files in the public folder', () => {
+  const files = [...html.matchAll(/<link [^>]*href="(\/[^"]+)"/g)].flatMap(([, file = '']) => file);
+  for (const file of files.filter((one) => !one.startsWith('/assets/'))) {
+    expect(existsSync(new URL(`../../../src/client/public${file}`, import.meta.url)), file).toBe(true);
+  }
+});
