@@ -1,6 +1,7 @@
 import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
-type Found = Map<unknown, unknown>;
+type Result = { readonly value: unknown } | { readonly thrown: unknown };
+type Found = Map<unknown, Result>;
 
 /**
  * Keyed by the context of a page request, which is the same object for all guards, loaders and actions. After an action,
@@ -18,9 +19,19 @@ export function oncePerRequest<Context extends LoaderContext, Value>(
 ): (args: LoaderArgs<Context>) => Value {
   return function findOnce(args) {
     const found = foundOf(args.context);
-    if (!found.has(look)) found.set(look, look(args));
-    return found.get(look) as Value; // set in the line above
+    const result = found.get(look) ?? run(() => look(args));
+    found.set(look, result);
+    if ('thrown' in result) throw result.thrown;
+    return result.value as Value; // what `look` returned
   };
+}
+
+function run(look: () => unknown): Result {
+  try {
+    return { value: look() };
+  } catch (thrown) {
+    return { thrown };
+  }
 }
 
 function foundOf(context: LoaderContext): Found {
