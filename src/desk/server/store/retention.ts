@@ -96,12 +96,11 @@ const ROW_BYTES = { occurrence: 500, hour: 150, incident: 4000 };
 /** In this order: what browsers sent before failures of servers, because anyone can send it, and full records before rows. */
 const SHRINKING: readonly Shrinking[] = [
   dropPayloads("side = 'browser'"),
-  dropRows('desk_occurrences', 'key, occurrence', "side = 'browser' ORDER BY at", ROW_BYTES.occurrence),
+  dropOccurrences("side = 'browser'"),
   dropReportedOnly,
   dropPayloads('1 = 1'),
-  dropRows('desk_occurrences', 'key, occurrence', '1 = 1 ORDER BY at', ROW_BYTES.occurrence),
-  // Only charts use hours, and they cover 14 days. Totals are stored elsewhere.
-  dropRows('desk_hours', 'key, hour', '1 = 1 ORDER BY hour', ROW_BYTES.hour),
+  dropOccurrences('1 = 1'),
+  dropHours,
 ];
 
 /** Deletes rows until the store is small enough. @returns how many */
@@ -137,11 +136,21 @@ function dropPayloads(where: string): Shrinking {
   };
 }
 
-function dropRows(table: string, key: string, where: string, each: number): Shrinking {
+function dropOccurrences(where: string): Shrinking {
   return async (driver) => {
-    const rows = await deleteBatch(driver, table, key, where);
-    return { rows, bytes: rows * each };
+    const rows = await driver.all<{ key: IncidentKey }>(
+      `DELETE FROM desk_occurrences WHERE (key, occurrence) IN
+        (SELECT key, occurrence FROM desk_occurrences WHERE ${where} ORDER BY at LIMIT ${DELETE_BATCH}) RETURNING key`,
+    );
+    for (const part of inParts([...new Set(rows.map(({ key }) => key))])) await recountVisitors(driver, part);
+    return { rows: rows.length, bytes: rows.length * ROW_BYTES.occurrence };
   };
+}
+
+/** Only charts use hours, and they cover 14 days. Totals are stored elsewhere. */
+async function dropHours(driver: SqlDriver): ReturnType<Shrinking> {
+  const rows = await deleteBatch(driver, 'desk_hours', 'key, hour', '1 = 1 ORDER BY hour');
+  return { rows, bytes: rows * ROW_BYTES.hour };
 }
 
 /**
