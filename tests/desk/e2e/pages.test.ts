@@ -153,6 +153,29 @@ test('the list can be used by keyboard', async () => {
   expect(complaints).toEqual([]);
 });
 
+test('a key applies to the focused row, and the next one continues where a row was removed', async () => {
+  for (const path of ['/tour/fail/loader', '/api/tour/fail', '/tour/fail/render']) await failAt(path);
+  const { page } = await open('/desk');
+  await exchanged(page);
+  const titles = page.locator('[data-open]');
+  await titles.nth(2).waitFor();
+  const [, , third = ''] = await titles.allTextContents();
+  for (const key of ['j', 'j', 'e']) await page.keyboard.press(key);
+  await page.getByText('1 incident resolved.').waitFor();
+  await page.keyboard.press('j');
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(third);
+
+  await page.goto('/desk?state=all');
+  await exchanged(page);
+  const isResolved = (row: number) => page.locator('[data-row]').nth(row).getByText('Resolved').isVisible();
+  const left = (await Promise.all([0, 1, 2].map(isResolved))).flatMap((resolved, row) => (resolved ? [] : [row]));
+  for (const row of left) {
+    await page.locator('[data-open]').nth(row).focus();
+    await page.keyboard.press('e');
+    await expect.poll(() => isResolved(row)).toBe(true);
+  }
+});
+
 test('relative times are updated while a page is open', async () => {
   await failAt('/tour/fail/loader');
   const { page } = await open('/desk?search=loader', { before: (opened) => opened.clock.install() });

@@ -96,7 +96,7 @@ function List({ of: { view, rows, canChange, now } }: { readonly of: IncidentsDa
   );
   if (!canChange) return list;
   return (
-    <Form preventScrollReset className={styles.form}>
+    <Form preventScrollReset reset className={styles.form}>
       {list}
       <Bulk state={view.state} />
     </Form>

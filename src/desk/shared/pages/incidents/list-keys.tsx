@@ -9,54 +9,68 @@ import styles from './list-keys.module.css';
  */
 export function useListKeys(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {
+    const place: Place = {};
     function handleKey(event: KeyboardEvent): void {
       const root = list.current;
       if (!root || event.defaultPrevented || hasModifier(event) || isTyping(event.target)) return;
       const handle = KEYS[event.key];
-      if (handle?.(root)) event.preventDefault();
+      if (handle?.(root, place)) event.preventDefault();
     }
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, [list]);
 }
 
+interface Place {
+  /** The number of rows above the one that had the focus when an action was sent, which can remove it. */
+  above?: number | undefined;
+}
+
 /** Each returns whether it did something. */
-const KEYS: Readonly<Record<string, ((root: HTMLElement) => boolean) | undefined>> = {
-  j: (root) => step(root, 1),
-  k: (root) => step(root, -1),
+const KEYS: Readonly<Record<string, ((root: HTMLElement, place: Place) => boolean) | undefined>> = {
+  j: (root, place) => step(root, place, 1),
+  k: (root, place) => step(root, place, -1),
   x: (root) => tick(root),
-  e: (root) => press(root, 'e'),
-  i: (root) => press(root, 'i'),
+  e: (root, place) => press(root, place, 'e'),
+  i: (root, place) => press(root, place, 'i'),
   '/': (root) => focusSearch(root),
   '?': (root) => showHelp(root),
 };
 
-function step(root: HTMLElement, by: 1 | -1): boolean {
-  const links = [...root.querySelectorAll<HTMLElement>('[data-open]')];
-  const at = links.findIndex((link) => link.closest('[data-row]')?.contains(document.activeElement));
-  const next = at === -1 ? (by === 1 ? 0 : links.length - 1) : at + by;
-  links[next]?.focus();
-  return links[next] !== undefined;
+function step(root: HTMLElement, place: Place, by: 1 | -1): boolean {
+  const rows = listRows(root);
+  const at = rows.findIndex(hasFocus);
+  const above = Math.min(place.above ?? (by === 1 ? 0 : rows.length), rows.length);
+  const next = rows[at === -1 ? above + Math.min(by, 0) : at + by];
+  next?.querySelector<HTMLElement>('[data-open]')?.focus();
+  if (next) place.above = undefined;
+  return next !== undefined;
 }
 
 function tick(root: HTMLElement): boolean {
-  const box = findRow(root)?.querySelector<HTMLInputElement>('input[name="digest"]');
+  const box = listRows(root).find(hasFocus)?.querySelector<HTMLInputElement>('input[name="digest"]');
   box?.click();
   return Boolean(box);
 }
 
 /** Without a selection, the action applies to the focused row. */
-function press(root: HTMLElement, key: string): boolean {
+function press(root: HTMLElement, place: Place, key: string): boolean {
   const button = root.querySelector<HTMLButtonElement>(`button[data-key="${key}"]`);
   if (!button) return false;
   const isTicked = root.querySelector('input[name="digest"]:checked') !== null;
   if (!isTicked && !tick(root)) return false;
+  const at = listRows(root).findIndex(hasFocus);
+  place.above = at === -1 ? undefined : at;
   button.click();
   return true;
 }
 
-function findRow(root: HTMLElement): HTMLElement | undefined {
-  return [...root.querySelectorAll<HTMLElement>('[data-row]')].find((row) => row.contains(document.activeElement));
+function listRows(root: HTMLElement): HTMLElement[] {
+  return [...root.querySelectorAll<HTMLElement>('[data-row]')];
+}
+
+function hasFocus(row: HTMLElement): boolean {
+  return row.contains(document.activeElement);
 }
 
 /** The search field is in the header, outside of the list. */
