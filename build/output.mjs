@@ -1,10 +1,13 @@
 import { statSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { listFiles } from './files.mjs';
 
-/** How long the assets of earlier builds are kept (ms), for pages that were opened before this build. */
+/** How long the assets of a build are kept after the next one (ms), for pages that were opened before that. */
 const keepAssetsMs = 24 * 60 * 60 * 1000;
+
+/** No build needs longer to write its assets and its manifest (ms). */
+const writingMs = 60_000;
 
 /**
  * Writes the files that a server needs to start. It begins only after everything is bundled, so that a failed build leaves
@@ -34,10 +37,17 @@ async function writeAll(dist, files) {
 }
 
 async function clean(dist) {
-  const now = Date.now();
-  const isKept = (path) => dirname(path) === 'client/assets' && now - statSync(join(dist, path)).mtimeMs < keepAssetsMs;
-  const old = listFiles(dist).filter((path) => !isKept(path));
-  await Promise.all(old.map((path) => rm(join(dist, path), { force: true })));
+  const now = new Date();
+  const builtAt = statSync(join(dist, 'manifest.json'), { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+  const cleanUp = async (path) => {
+    const file = join(dist, path);
+    const { mtimeMs } = statSync(file);
+    const isAsset = dirname(path) === 'client/assets';
+    // The build that is replaced now can be old, and visitors can have its pages open.
+    if (isAsset && mtimeMs > builtAt - writingMs) await utimes(file, now, now);
+    else if (!isAsset || now.getTime() - mtimeMs > keepAssetsMs) await rm(file, { force: true });
+  };
+  await Promise.all(listFiles(dist).map(cleanUp));
 }
 
 /**

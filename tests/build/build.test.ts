@@ -1,5 +1,16 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -281,7 +292,13 @@ describe('a build', () => {
   it('has another id if a page changed, and keeps the assets of the previous build', async () => {
     const root = createApp({ 'src/shared/product/pages/plain.tsx': 'export default () => <main>new</main>;' });
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
+    const older = join(root, 'dist/client/assets/older.js');
+    writeFileSync(older, '');
+    const weekAgo = Date.now() / 1000 - 7 * 86_400;
+    for (const path of listFiles(join(root, 'dist'))) utimesSync(join(root, 'dist', path), weekAgo, weekAgo);
+    utimesSync(older, weekAgo - 86_400, weekAgo - 86_400);
     await build({ root, ...quiet });
+    expect(existsSync(older)).toBe(false);
     const { buildId, routes } = readManifest(root);
     expect(buildId).not.toBe(manifest.buildId);
     expect(routes.plain?.script).not.toBe(manifest.routes.plain?.script);
