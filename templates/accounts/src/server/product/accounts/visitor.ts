@@ -18,11 +18,16 @@ export function sendCookies(response: Response, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) response.append('Set-Cookie', cookie);
 }
 
-/** Returns the signed-in user. Without a cookie, it does not ask the database. */
+/**
+ * Returns the signed-in user. Without a cookie, it does not ask the database. It renews the session only if the response
+ * can still have the cookie: that of a page with `mode: 'shell'` has sent its headers.
+ */
 export async function findUser(auth: Auth, request: Request, response?: Response): Promise<User | undefined> {
   if (request.headers.cookie === undefined) return undefined;
-  const found = await auth.api.getSession({ headers: toHeaders(request), returnHeaders: true });
-  if (response) sendCookies(response, found.headers);
+  const isSent = response?.headersSent;
+  const query = isSent ? { disableRefresh: true } : undefined;
+  const found = await auth.api.getSession({ headers: toHeaders(request), query, returnHeaders: true });
+  if (response && !isSent) sendCookies(response, found.headers);
   const { user } = found.response ?? {};
   return user && { id: user.id, email: user.email };
 }
