@@ -30,6 +30,7 @@ export function refuseOthers(readAddress: () => Where, findCaller: (error: Error
     if (own.has(server) || !options.port) return;
     const { host, port } = readAddress();
     if (Number(options.port) !== port || ![undefined, '0.0.0.0', '::', host].includes(options.host)) return;
+    server.once('error', () => undefined); // the error below says more
     const trace = new Error();
     Error.captureStackTrace(trace, Server.prototype.listen);
     const caller = findCaller(trace) ?? 'The product or the existing app';
@@ -41,7 +42,7 @@ export function refuseOthers(readAddress: () => Where, findCaller: (error: Error
 
 /** What Node publishes when a server is about to listen. */
 interface Listening {
-  readonly server: object;
+  readonly server: Server;
   readonly options: { readonly port?: number | string; readonly host?: string };
 }
 
