@@ -102,6 +102,8 @@ export default function Forms() {
         <input name="card" autoComplete="cc-number" />
         <input type="file" name="file" aria-label="Kept by no one" />
         <button>Save the old way</button>
+        <button formAction="/forms?ended">Save after the session ended</button>
+        <button formAction="/forms?broken">Save while the server fails</button>
       </Form>
       <p id="typed">{typed}</p>
       <Form action="forms.save" encType="multipart/form-data">

@@ -103,6 +103,22 @@ async function fillOld(page: Page) {
   });
 }
 
+test.each([
+  ['a guard has redirected the form', 'Save after the session ended'],
+  ['it has failed', 'Save while the server fails'],
+])('what was typed is there again when the visitor returns after %s', async (_what, name) => {
+  const { page, press } = await open();
+  const read = await fillOld(page);
+  await press(name);
+  await page.locator('#typed').waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Notes' }).click();
+  await page.goBack();
+  if (new URL(page.url()).search !== '') await page.goBack();
+  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
+  expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
+});
+
 test('what was typed is still there after the reload that a form of another build needs', async () => {
   const { page, press } = await open();
   const read = await fillOld(page);

@@ -199,6 +199,10 @@ export const ownProduct = {
       kept: null,
       forms: {
         loader: () => null,
+        guard: ({ url }) => {
+          if (url.searchParams.has('ended')) redirect('/notes');
+          if (url.searchParams.has('broken')) throw new Error('The guard failed.');
+        },
         actions: {
           save: ({ form }) => [...form].filter(([name]) => name !== '_action').map(toField),
           leave: () => redirect('${OTHER}/left', { external: true }),

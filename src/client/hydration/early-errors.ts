@@ -1,3 +1,4 @@
+import { MAX_PAGE_REPORTS } from '../../shared/limits.ts';
 import type { BrowserReporting, BrowserTrace, EarlyErrors, Happening } from '../../shared/reporting/browser-report.ts';
 
 declare global {
@@ -20,7 +21,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   const early: EarlyErrors = {
     settings,
     kept,
-    take: (happened) => kept.push(happened),
+    take: (happened) => kept.length < MAX_PAGE_REPORTS && kept.push(happened),
     fetch: ownFetch,
     trace: () => (trace ??= readTrace()),
   };

@@ -173,9 +173,13 @@ export function createDataStrategy({
     }
     store.dropAll(); // the action can have changed all data that was fetched before
     if (!isFetcher) onAnswer(isTaken(result));
-    if (result.kind === 'redirect') return redirect(result.payload, wanted);
+    if (result.kind === 'redirect') {
+      if (result.payload.unsent) keepPlace();
+      return redirect(result.payload, wanted);
+    }
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
+    if (payload.errors && !isTaken(result)) keepPlace(); // an error replaces the page
     // Only a reload can help a form that another build refuses.
     if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
     // If the action answered, its result is shown together with the page's error, which the load brings.

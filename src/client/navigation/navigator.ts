@@ -147,6 +147,7 @@ export function createNavigator({
       Object.assign(document.documentElement, { lang, dir });
       afterNavigation(commit);
       posted.onCommit();
+      restorePlace();
     },
     navigate(url, { replace, preventScrollReset }) {
       const isSame = url.href === window.location.href;

@@ -1,4 +1,7 @@
-/** Typed input, focus and scroll position of a page, which are kept over a reload. Never passwords and files. */
+/**
+ * Typed input, focus and scroll position of a page, which are kept over a reload, and while an error or the sign-in
+ * replaces the page. Never passwords and files.
+ */
 interface Place {
   readonly path: string;
   readonly x: number;
@@ -30,11 +33,17 @@ export function keepPlace(): void {
   }
 }
 
-/** Restores a page that was reloaded. Call it once the page is hydrated, so that React sees its fields change. */
+/**
+ * Restores a page that is shown again, if it has its fields: an error in its place has none. Call it once the page is
+ * hydrated, so that React sees its fields change.
+ */
 export function restorePlace(): void {
-  const place = takePlace();
+  const place = readPlace();
   if (place?.path !== window.location.pathname + window.location.search) return;
   const fields = listFields();
+  const known = new Set(fields.map(toKey));
+  if (place.fields.length > 0 && !place.fields.some(([key]) => known.has(key))) return;
+  sessionStorage.removeItem(KEY);
   for (const [key, value, checked] of place.fields) {
     const index = fields.findIndex((field) => toKey(field) === key);
     const [field] = index < 0 ? [] : fields.splice(index, 1);
@@ -44,11 +53,9 @@ export function restorePlace(): void {
   window.scrollTo(place.x, place.y);
 }
 
-function takePlace(): Place | undefined {
+function readPlace(): Place | undefined {
   try {
-    const text = sessionStorage.getItem(KEY);
-    sessionStorage.removeItem(KEY);
-    return JSON.parse(text ?? 'null') ?? undefined;
+    return JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? undefined;
   } catch {
     return undefined;
   }

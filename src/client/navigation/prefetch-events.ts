@@ -35,7 +35,8 @@ export function prefetchLinks(prefetch: Prefetch): void {
 }
 
 function watchViewport(prefetch: Prefetch): void {
-  const seen = new WeakSet<Element>();
+  /** By link, because React keeps the element of a link whose URL changes. */
+  const seen = new WeakMap<Element, string>();
   const observer = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting || !(target instanceof HTMLAnchorElement)) continue;
@@ -47,8 +48,8 @@ function watchViewport(prefetch: Prefetch): void {
   function scan(): void {
     scheduled = false;
     for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-link="viewport"], a[data-link="render"]')) {
-      if (seen.has(link) || !isOwn(link)) continue;
-      seen.add(link);
+      if (seen.get(link) === link.href || !isOwn(link)) continue;
+      seen.set(link, link.href);
       if (link.dataset.link === 'viewport') observer.observe(link);
       else prefetch(new URL(link.href), 'render');
     }
@@ -57,6 +58,6 @@ function watchViewport(prefetch: Prefetch): void {
     if (scheduled) return;
     scheduled = true;
     setTimeout(scan);
-  }).observe(document.documentElement, { childList: true, subtree: true });
+  }).observe(document.documentElement, { childList: true, subtree: true, attributeFilter: ['href'] });
   scan();
 }

@@ -1,4 +1,5 @@
 import type { HydrationOptions } from 'react-dom/client';
+import { MAX_PAGE_REPORTS } from '../../shared/limits.ts';
 import type {
   BrowserFailureKind,
   EarlyErrors,
@@ -57,8 +58,8 @@ export function createReporting({
   /** Not sent when the page is left, because leaving can have caused them. */
   const perhapsLeaving: Happening[] = [];
   let deliver: Deliver = (happened) => {
-    if (isNetworkFailure(happened.event.reason)) perhapsLeaving.push(happened);
-    else early?.kept.push(happened);
+    const list = isNetworkFailure(happened.event.reason) ? perhapsLeaving : (early?.kept ?? []);
+    if (list.length < MAX_PAGE_REPORTS) list.push(happened);
     start();
   };
 

@@ -67,7 +67,10 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     canOpen: createCanOpen(signIn),
     // Pages and API take time and memory, and most processes are never asked for them.
     async handle(req, res, next) {
-      shown ??= show();
+      shown ??= show().catch((error) => {
+        shown = undefined; // for example without a free file descriptor
+        throw error;
+      });
       (await shown)(req, res, next);
     },
     findAsset: desk.findOldAsset,
@@ -126,6 +129,13 @@ function registerGauges({ gauge }: TrackerHost['metrics'], desk: WatchedDesk): v
     'spillway_journal_waiting_bytes',
     'Bytes of the journal that are not in the store yet. They grow while the store is unavailable.',
     () => desk.waitingBytes,
+  );
+  gauge(
+    'spillway_journal_failing',
+    '1 if the last failure could not be written to the journal. It is only in the log.',
+    () => {
+      return Number(desk.condition.journal === 'failing');
+    },
   );
   gauge('spillway_desk_store_bytes', 'Size of what the desk stores at the last measurement.', () => desk.storedBytes);
   gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {

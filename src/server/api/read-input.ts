@@ -38,7 +38,9 @@ export function createTextReader(schema: ApiSchema): TextReader {
     for (const [name, text] of texts) {
       const { types, items } = kinds.get(name) ?? NO_KINDS;
       if (types.has('array')) {
-        values.set(name, [...((values.get(name) as unknown[] | undefined) ?? []), toTyped(text, items)]);
+        const list = values.get(name) as unknown[] | undefined;
+        if (list) list.push(toTyped(text, items));
+        else values.set(name, [toTyped(text, items)]);
       } else if (values.has(name)) {
         errors[name] = 'Send it only once.';
       } else {

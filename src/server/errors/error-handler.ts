@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Request, Response } from 'express';
 import { say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
-import { read, statusOf } from '../request/http-error.ts';
+import { HttpError, read, statusOf } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody } from '../request/send-body.ts';
@@ -115,17 +115,18 @@ function clearHeaders(res: ServerResponse, isFailure: boolean): void {
   res.setHeader('Cache-Control', 'no-store');
 }
 
-/** The only headers that a failure can set: the error can come from an HTTP client, with another server's headers. */
-const FAILURE_HEADERS = /^(?:allow|retry-after|www-authenticate)$/i;
+/** The only headers of other errors: they can come from an HTTP client, with another server's headers. */
+const HARMLESS_HEADERS = /^(?:allow|retry-after|www-authenticate)$/i;
 const OUR_HEADERS = /^(?:connection|content-(?:encoding|length|type)|transfer-encoding)$/i;
 
-/** Adds the `headers` of the error, as Express does. */
+/** Adds the `headers` of an error that was made for the visitor, as Express does. */
 function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
   if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
   const headers = read(error, 'headers');
   if (typeof headers !== 'object' || headers === null) return;
+  const isForVisitor = shown.kind !== 'failure' && (error instanceof HttpError || read(error, 'expose') === true);
   for (const name of Object.keys(headers)) {
-    const isSent = shown.kind === 'failure' ? FAILURE_HEADERS.test(name) : !OUR_HEADERS.test(name);
+    const isSent = isForVisitor ? !OUR_HEADERS.test(name) : HARMLESS_HEADERS.test(name);
     if (isSent) trySetHeader(res, name, read(headers, name));
   }
 }

@@ -143,7 +143,8 @@ function countHosts(req: IncomingMessage): number {
 /**
  * Explains why the end of a request is ambiguous. Node has found an end by then, but a proxy can have found another
  * one. What one of them takes for a body, the other then takes for the next request. Node accepts every coding before
- * `chunked` without decoding it, and accepts chunks in HTTP/1.0, which does not have them (RFC 9112, section 6.1).
+ * `chunked` without decoding it, and accepts chunks in HTTP/1.0, which does not have them (RFC 9112, section 6.1). It
+ * also reads headers and a body after a request line of HTTP/0.9, which has neither.
  *
  * @returns a sentence for the caller; undefined if nothing is wrong
  */
@@ -153,6 +154,7 @@ function describeBadFrame(req: IncomingMessage): string | undefined {
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || req.httpVersion === '1.0')) {
     return 'The Transfer-Encoding of the request is not supported. Send chunks, or a Content-Length.';
   }
+  if (req.httpVersionMajor === 0) return 'The request line names no version of HTTP that this server speaks.';
   // A proxy on the way can take these for the headers with a hyphen.
   const hasTwin = headers.transfer_encoding !== undefined || headers.content_length !== undefined;
   return hasTwin ? 'The request says twice where its body ends.' : undefined;

@@ -12,6 +12,8 @@ export interface Redirect {
   readonly kind: 'redirect';
   readonly status: number;
   readonly location: string;
+  /** A guard stopped a form, so no action has seen what was typed. */
+  readonly isUnsent?: boolean;
 }
 
 /** The result of guards and loaders. */

@@ -232,9 +232,11 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
   };
 }
 
-/** Without a size, Node 26 returns one chunk. */
-function readAll(req: IncomingMessage): Buffer | null {
-  return req.read(req.readableLength || undefined);
+/** A size would raise the limit of the stream's own buffer, and without one, Node 26 returns one chunk. */
+function readAll(req: IncomingMessage): Buffer | undefined {
+  const chunks: Buffer[] = [];
+  for (let chunk = req.read(); chunk; chunk = req.read()) chunks.push(chunk);
+  return chunks.length > 1 ? Buffer.concat(chunks) : chunks[0];
 }
 
 /** One for the process, because all bodies share its memory: forms, the API and reports. */

@@ -8,7 +8,7 @@ import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
 import type { PageTable } from '../pages/server-page.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
-import { ConfigError } from '../settings.ts';
+import { ConfigError, readSettings } from '../settings.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { readManifest, requireSettings } from './basics.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
@@ -30,6 +30,8 @@ const TIMEOUT = 15 * Second;
 const TIMEOUT_PER_MIB = 2 * Second;
 /** Below this, the server soon cannot store anything (bytes). */
 const LITTLE_SPACE = 100 * MiB;
+/** Values in `/readyz` of a desk that cannot store failures. */
+const TROUBLE = /"(?:away|failing|restarting)"/;
 
 /**
  * `npm start -- --check [url]`: checks settings, data folder and build without starting or creating anything. With a
@@ -61,7 +63,7 @@ function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
     attempt(findings, () => settings.read(env, config));
     attempt(findings, () => tracker?.configure(env, config));
     findings.push(...listAdvice(config), checkFolder(config, tracker));
-  }
+  } else if (tracker) attempt(findings, () => readSettings(tracker.settings, env));
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push({ level: 'ok', text: `Build ${manifest.buildId}.` });
   return { findings, config };
@@ -113,6 +115,15 @@ async function checkSite(url: URL, config: Config, site: CheckedSite): Promise<F
     const ready = await ask(url, '/readyz');
     if (ready.status !== 200)
       return [{ level: 'error', text: `${url.origin}/readyz answers ${ready.status}. Is the server running?` }];
+    const health = await ready.text();
+    const troubles: Finding[] = TROUBLE.test(health)
+      ? [
+          {
+            level: 'error',
+            text: `Failures are not stored: ${health}. "When something fails" in docs/operating.md says why.`,
+          },
+        ]
+      : [];
     const home = await ask(url, '/');
     const refused: Finding[] =
       home.status === 421
@@ -123,7 +134,7 @@ async function checkSite(url: URL, config: Config, site: CheckedSite): Promise<F
     const proxy: Finding[] = known
       ? await checkProxy(url, known.token, findLargestForm(site.product.pages))
       : [{ level: 'error', text: 'There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.' }];
-    return [...refused, ...closed.flat(), ...proxy];
+    return [...troubles, ...refused, ...closed.flat(), ...proxy];
   } catch (error) {
     return [{ level: 'error', text: `${url.origin} cannot be reached: ${toReason(error)}.` }];
   }

@@ -3,14 +3,12 @@ import { dirname, join } from 'node:path';
 import { StartError } from '../start-error.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 
-/** Thrown when the data folder is not writable. The message says what to do. */
+/** Thrown when the data folder, or a file in it, is not writable. The message says what to do. */
 export class UnwritableFolderError extends StartError {
-  constructor(dataDir: string, code: string) {
+  constructor(place: string, code: string) {
     const user = process.getuid?.();
     const who = user === undefined ? 'this user' : `this user (number ${user})`;
-    super(
-      `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
-    );
+    super(`${place} cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`);
   }
 }
 
@@ -29,7 +27,7 @@ const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
  * @throws UnwritableFolderError if this user cannot write to the folder, or to files that another user left in it
  */
 export function requireDataFolder(dataDir: string, written = NOTHING): void {
-  orRefuse(dataDir, () => {
+  orRefuse(`The folder ${dataDir} (DATA_DIR)`, () => {
     mkdirSync(join(dataDir, written.folder), { recursive: true, mode: 0o700 });
     requireAccess(dataDir, written);
   });
@@ -41,7 +39,7 @@ export function requireDataFolder(dataDir: string, written = NOTHING): void {
  * @throws UnwritableFolderError
  */
 export function requireWritable(dataDir: string, written = NOTHING): void {
-  orRefuse(dataDir, () => requireAccess(dataDir, written));
+  orRefuse(`The folder ${dataDir} (DATA_DIR)`, () => requireAccess(dataDir, written));
 }
 
 /** Returns the folder or its nearest existing parent. @param path absolute */
@@ -53,15 +51,17 @@ function requireAccess(dataDir: string, { folder, files }: WrittenFiles): void {
   // `/.` makes a file fail with ENOTDIR.
   accessSync(`${findExisting(dataDir)}/.`, constants.W_OK);
   for (const path of [folder, ...files].map((name) => join(dataDir, name))) {
-    if (existsSync(path)) accessSync(path, constants.W_OK);
+    // For example a backup that root put there.
+    if (existsSync(path)) orRefuse(`${path} (in DATA_DIR)`, () => accessSync(path, constants.W_OK));
   }
 }
 
-function orRefuse(dataDir: string, work: () => void): void {
+function orRefuse(place: string, work: () => void): void {
   try {
     work();
   } catch (error) {
+    if (error instanceof UnwritableFolderError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (REFUSALS.has(code)) throw new UnwritableFolderError(dataDir, code);
+    if (REFUSALS.has(code)) throw new UnwritableFolderError(place, code);
   }
 }

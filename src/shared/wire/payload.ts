@@ -25,6 +25,8 @@ export interface RedirectPayload {
   readonly redirect: string;
   /** The target is on another site or not a page: the browser loads a document. */
   readonly reload?: boolean;
+  /** A guard stopped a form. What was typed is shown again when the visitor returns to the page. */
+  readonly unsent?: boolean;
 }
 
 export type PageErrorKind = 'not-found' | 'forbidden' | 'unauthorized' | 'public' | 'failure' | 'redirect';

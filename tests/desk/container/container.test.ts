@@ -1,4 +1,4 @@
-import { chownSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Container, startContainer, whyNot } from './container.ts';
@@ -102,14 +102,21 @@ describe.skipIf(obstacle !== undefined)('a container', () => {
     expect(await container.ended.finally(() => clearInterval(timer))).toMatchObject({ signal: null });
   });
 
-  it('prints one sentence if it cannot write to its volume', async () => {
+  it.each([
+    ['its volume', (data: string) => chownSync(data, 0, 0), 'The folder /data (DATA_DIR)'],
+    [
+      'a backup that root put there',
+      (data: string) => writeFileSync(join(data, 'desk.sqlite'), '', { mode: 0o600 }),
+      '/data/desk.sqlite (in DATA_DIR)',
+    ],
+  ])('prints one sentence if it cannot write to %s', async (_what, spoil, place) => {
     const data = createVolume(image());
-    chownSync(data, 0, 0);
+    spoil(data);
     const container = startContainer({ image: image(), data, env: { OPERATOR_TOKEN: TOKEN } });
     container.listens.catch(() => undefined);
     expect(await container.ended).toEqual({ code: 1, signal: null });
     expect(container.log()).toBe(
-      'The folder /data (DATA_DIR) cannot be written to (EACCES). Let this user (number 10001) write there, or set DATA_DIR to another folder.\n',
+      `${place} cannot be written to (EACCES). Let this user (number 10001) write there, or set DATA_DIR to another folder.\n`,
     );
   });
 });

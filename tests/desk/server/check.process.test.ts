@@ -59,7 +59,7 @@ describe('npm start -- --check', () => {
 
   const many = { AUTH_PROXY_HEADER: 'X-User', TRUST_PROXY: '1', MAIL_TO: 'ada@example.com', DATA_DIR: '/dev/null' };
   it.each<[env: Record<string, string>, args: string[], ...found: RegExp[]]>([
-    [{ PORT: 'canary' }, [], /^error: The setting PORT /m],
+    [{ PORT: 'canary', WEBHOOK_URL: 'canary' }, [], /^error: The setting PORT /m, /^error: The setting WEBHOOK_URL /m],
     [{ TOUR_FAILURES: 'canary' }, [], /^error: The setting TOUR_FAILURES /m],
     [
       many,
@@ -101,6 +101,14 @@ describe('npm start -- --check <url>', () => {
       expect(out).toContain(line);
     }
     expect(code).toBe(0);
+  });
+
+  it('names a store that is away', async () => {
+    const ill = await startServer({ OPERATOR_TOKEN, DESK_DATABASE_URL: 'postgres://desk:canary@127.0.0.1:9/desk' });
+    onTestFinished(() => ill.stop());
+    await expect.poll(async () => (await fetch(`${ill.url}/readyz`)).text()).toContain('away');
+    const { code, out } = await check({}, ill.url);
+    expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*"store":"away"/m)]);
   });
 
   it.each<[what: string, Faults, ...found: string[]]>([

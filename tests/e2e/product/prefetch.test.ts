@@ -151,6 +151,11 @@ test('a link is prefetched at render, on intent, in the viewport or never', asyn
   await expectPaths('layout/arch', 'layout');
   await link(page, 'Prefetched when you see it').scrollIntoViewIfNeeded();
   await expectPaths('layout/arch', 'layout', 'static');
+  // A pager keeps its links and changes their URLs.
+  await link(page, 'Prefetched when you see it').evaluate((anchor: HTMLAnchorElement) => {
+    anchor.href = '/tour/cards';
+  });
+  await expectPaths('layout/arch', 'layout', 'static', 'cards');
   expect(data.every(({ isPrefetch }) => isPrefetch)).toBe(true);
 });
 

@@ -1,4 +1,5 @@
 import { type Auth, HttpError } from '#engine/server';
+import { parseAddress } from '#engine/tracker';
 import type { DeskFacts } from '../pages/context.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { toDeletedWords } from '../views/present-history.ts';
@@ -28,7 +29,7 @@ export async function requireIncident(
   return (await requireFound({ calls }, digest, environment)).incident;
 }
 
-/** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`. @throws HttpError 404 */
+/** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, in any spelling. @throws HttpError 404 */
 export async function requireFound(
   { calls }: Pick<ApiContext, 'calls'>,
   address: string,
@@ -36,6 +37,7 @@ export async function requireFound(
 ): Promise<FoundIncident> {
   const found = await calls.find(address, environment);
   if (found) return found;
-  const deletion = await calls.readDeletion(address.slice(0, 8), environment);
+  const { digest } = parseAddress(address) ?? {};
+  const deletion = digest && (await calls.readDeletion(digest, environment));
   throw new HttpError(404, deletion ? toDeletedWords(deletion) : UNKNOWN);
 }

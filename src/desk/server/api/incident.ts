@@ -91,7 +91,6 @@ export function incidentApi(context: ApiContext): ApiPart {
     {
       async getIncident({ params, query }) {
         const found = await requireFound(context, params.digest, query.environment);
-        if (found.state === 'arriving') throw new QueryFailedError('arriving', params.digest);
         const incident = await readFound(found, context);
         return { status: 200, body: incident, headers: toHeaders(incident, params.digest) };
       },
@@ -148,8 +147,13 @@ export function incidentMarkdown(context: Context): RequestHandler {
 
 type Context = Pick<ApiContext, 'calls' | 'facts'>;
 
-/** Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full. */
+/**
+ * Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full.
+ *
+ * @throws QueryFailedError if the occurrence may not be stored yet
+ */
 async function readFound(found: FoundIncident, { calls, facts }: Context) {
+  if (found.state === 'arriving') throw new QueryFailedError('arriving', found.incident.digest);
   const details = await calls.readDetails(found.incident.key, found.occurrence?.occurrence);
   const { links, environment } = facts;
   return presentIncident(found, details, { links, environment, now: Date.now() });

@@ -63,7 +63,7 @@ export function createLive({
     if (req.method === 'HEAD') return void res.end();
     streams.add(res);
     _polling ??= setTimeout(() => void poll(), 0).unref();
-    const pings = setInterval(() => void ping(), pingInterval).unref();
+    const pings = setInterval(() => void ping().catch(() => res.end()), pingInterval).unref();
     onClose(res, () => {
       clearInterval(pings);
       streams.delete(res);

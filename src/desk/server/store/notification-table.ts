@@ -141,7 +141,7 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
     const rows = await readDue(sql, target, now);
     const { open, items } = await withOpenIncidents(sql, rows, now);
     const [first] = open;
-    if (!first) return undefined;
+    if (!first) return rows.length > 0 ? claim(sql, target) : undefined;
     const id = first.message ?? randomBytes(8).toString('hex');
     await sql.run(
       `UPDATE desk_notifications SET message = ?, attempts = attempts + 1, tried_at = ?, due_at = ?

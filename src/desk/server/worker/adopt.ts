@@ -24,7 +24,7 @@ export interface DeadJournal {
  */
 export function claimDeadJournals(folder: string, own: string, log: DeskLog): readonly DeadJournal[] {
   const names = listNames(folder);
-  dropStrayLocks(folder, names);
+  dropStrayLocks(folder, names, log);
   return names
     .filter((process) => /^[\w-]+$/.test(process) && process !== own)
     .flatMap((process) => claim(folder, process, log) ?? []);
@@ -63,13 +63,16 @@ function tryLock(path: string, log: DeskLog): FileLock | undefined {
 }
 
 /** Deletes old locks of processes that ended before they had a journal. New ones can belong to a starting process. */
-function dropStrayLocks(folder: string, names: readonly string[]): void {
+function dropStrayLocks(folder: string, names: readonly string[], log: DeskLog): void {
   for (const name of names) {
     if (!name.endsWith('.lock') || names.includes(name.slice(0, -'.lock'.length))) continue;
     const path = join(folder, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age <= Day) continue;
+    // A process that has had no failure for a day still holds its lock.
+    const lock = age > Day ? tryLock(path, log) : undefined;
+    if (!lock) continue;
     rmSync(path, { force: true });
+    lock.release();
     // A file that SQLite leaves when a process is killed.
     rmSync(`${path}-journal`, { force: true });
   }

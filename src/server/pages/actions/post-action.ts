@@ -44,7 +44,9 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
     pageRequest.renewArgs();
     const loaded = await loadPage(exchange, { failed });
     if (loaded.kind === 'gone') return;
-    if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, loaded);
+    if (loaded.kind === 'redirect') {
+      return redirectTo(exchange, wantsData, { ...loaded, isUnsent: !result || result.errors !== undefined });
+    }
     if (wantsData) return await sendActionData(exchange, loaded, result);
     return await sendDocument(exchange, loaded, result);
   } finally {
@@ -59,7 +61,7 @@ function isDone(result: ActionResult): boolean {
 }
 
 function redirectTo(exchange: PageExchange, wantsData: boolean, redirect: Redirect): void {
-  if (wantsData) sendRedirectData(exchange, redirect.location);
+  if (wantsData) sendRedirectData(exchange, redirect);
   else sendRedirect(exchange, redirect);
 }
 
@@ -150,7 +152,8 @@ class PostedForm {
   /** Runs the guards, once. */
   #guard(): Promise<ActionEnd | undefined> {
     this.#guarded ??= runGuards(this.#exchange, { toArgs: () => this.#toArgs() }).then((stopped) => {
-      return stopped && ('kind' in stopped ? stopped : { kind: 'failed', ...stopped });
+      if (!stopped || !('kind' in stopped)) return stopped && { kind: 'failed', ...stopped };
+      return stopped.kind === 'redirect' ? { ...stopped, isUnsent: true } : stopped;
     });
     return this.#guarded;
   }

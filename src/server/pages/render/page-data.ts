@@ -1,6 +1,6 @@
 import type { ActionResult, RedirectPayload } from '../../../shared/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import { type Loaded, type LoadedPage, loadGuarded, readVersion, runGuards } from '../load-page.ts';
+import { type Loaded, type LoadedPage, loadGuarded, type Redirect, readVersion, runGuards } from '../load-page.ts';
 import {
   digestOf,
   isAbsolute,
@@ -36,7 +36,7 @@ export async function sendPageData(exchange: PageExchange): Promise<void> {
 async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: string): Promise<void> {
   const { services, pageRequest, response } = exchange;
   if (loaded.kind === 'gone') return;
-  if (loaded.kind === 'redirect') return sendRedirectData(exchange, loaded.location);
+  if (loaded.kind === 'redirect') return sendRedirectData(exchange, loaded);
   const page = encodePage(exchange, loaded);
   const { head, late } = page.encoded;
   const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(services.server.manifest, head));
@@ -61,7 +61,7 @@ export async function sendActionData(exchange: PageExchange, loaded: LoadedPage,
 }
 
 /** Sends a redirect as data with 200, because `fetch` would follow a 3xx into a document. */
-export function sendRedirectData(exchange: PageExchange, location: string): void {
+export function sendRedirectData(exchange: PageExchange, { location, isUnsent }: Redirect): void {
   const { services, pageRequest, response } = exchange;
   const target = isAbsolute(location) ? undefined : new URL(location, pageRequest.info.origin);
   const reload = !target || !services.app.matchPage(target.pathname);
@@ -69,6 +69,7 @@ export function sendRedirectData(exchange: PageExchange, location: string): void
     build: services.server.manifest.buildId,
     redirect: location,
     ...(reload ? { reload } : {}),
+    ...(isUnsent ? { unsent: true } : {}),
   };
   setPageHeaders(exchange, 'no-store');
   response.statusCode = 200;

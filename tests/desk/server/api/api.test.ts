@@ -131,6 +131,16 @@ describe('Accept: text/markdown', () => {
     }
   });
 
+  it('is refused like JSON if the incident was deleted, or the occurrence may not be stored yet', async () => {
+    const api = await start();
+    await api.site.store.deleteIncident(`${OTHER}@test`, { author: 'ada' });
+    const { status, body } = await ask(api, '2m3k-q7xa');
+    expect([status, body.detail]).toEqual([404, expect.stringContaining('deleted by ada')]);
+    const found = await api.site.store.find({ digest: DIGEST });
+    const later = await start({ calls: { find: async () => found && { ...found, state: 'arriving' } } });
+    expect([(await later.get(PATH)).status, (await ask(later, DIGEST)).status]).toEqual([503, 503]);
+  });
+
   it('keeps the text of visitors in code, and makes control characters visible', async () => {
     const evil =
       '```\n# evil heading\n[evil](https://evil.example) <b>evil</b> ![evil](x)\n````evil\r\u001b[2Jevil`` `evil\u202e';

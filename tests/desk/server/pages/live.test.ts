@@ -92,3 +92,15 @@ it('ends when the session ends, and no new stream is accepted', async () => {
   await until(() => stream.isOver, 'the end of the stream');
   expect((await open()).status).toBe(401);
 });
+
+it('ends if a check of its session fails', async () => {
+  let isBroken = false;
+  const site: Awaited<ReturnType<typeof start>> = await start({
+    calls: {
+      readSession: async (...args) => (isBroken ? Promise.reject(new Error()) : site.store.readSession(...args)),
+    },
+  });
+  const stream = await site.open();
+  isBroken = true;
+  await until(() => stream.isOver, 'the end of the stream');
+});
