@@ -1,4 +1,6 @@
 import { isInProduct } from '../../shared/whose-code.mjs';
+import { readConfig } from '../config.ts';
+import { refuseOthers } from '../connection/listen-on.ts';
 import { onStopSignal } from '../connection/stop.ts';
 import { loadLocationTable } from '../errors/digest/location-table.ts';
 import { parseStack } from '../errors/digest/parse-stack.ts';
@@ -7,6 +9,7 @@ import { StartError } from '../start-error.ts';
 import { connect } from './connect.ts';
 import { listen } from './listen.ts';
 import { open, type Site } from './open.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
 const STACK_FRAMES = 30;
@@ -26,8 +29,12 @@ export async function startOrExit<Settings, Services, Own extends object>({
   Error.stackTraceLimit = STACK_FRAMES;
   // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
+  refuseOthers(
+    () => readConfig(process.env),
+    (error) => findFile(error, dist, (path) => !/^(?:$|node:|node_modules\/|server\/)/.test(path)),
+  );
   try {
-    const site = { dist, tracker, ...(await load()) };
+    const site = { dist, tracker, ...(await waitFor("The product's modules have not loaded", load())) };
     if (process.argv.includes('--check')) {
       const { runCheck } = await import('./check.ts');
       process.exit(await runCheck(process.argv, site));
@@ -35,7 +42,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
     await startSite(site);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
+    const file = error instanceof WiringError ? findFile(error, dist, isInProduct) : undefined;
     process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
     process.exit(1);
   }
@@ -49,9 +56,9 @@ export async function startSite<Settings, Services, Own extends object>(
   await listen(opened, connect(opened));
 }
 
-/** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */
-function findProductFile({ stack = '', message }: Error, dist: string): string | undefined {
+/** Returns the first such file in the stack, such as `src/server/product/api/orders/handlers.ts`. */
+function findFile({ stack = '', message }: Error, dist: string, isWanted: (path: string) => boolean) {
   const table = loadLocationTable(dist);
-  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
-  return paths.find((path) => path !== undefined && isInProduct(path));
+  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path ?? frame.file);
+  return paths.find(isWanted);
 }
