@@ -44,9 +44,8 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
     pageRequest.renewArgs();
     const loaded = await loadPage(exchange, { failed });
     if (loaded.kind === 'gone') return;
-    if (loaded.kind === 'redirect') {
-      return redirectTo(exchange, wantsData, { ...loaded, isUnsent: !result || result.errors !== undefined });
-    }
+    const isUnsent = !result || result.errors !== undefined;
+    if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, { ...loaded, isUnsent });
     if (wantsData) return await sendActionData(exchange, loaded, result);
     return await sendDocument(exchange, loaded, result);
   } finally {
