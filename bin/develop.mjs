@@ -77,7 +77,7 @@ export async function develop() {
     watch(join(root, path), () => tellToRestart(path));
   }
   // A first build of the server takes as long as that of the client.
-  serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
+  serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), () => {});
   await work();
 }
 
@@ -185,8 +185,6 @@ function tell(changes) {
   if (isAlive(current)) sendToServer(current, { type: 'state', state });
 }
 
-function ignore() {}
-
 /** Starts a server that waits for its product. */
 function startServer() {
   const child = spawn(process.execPath, ['--enable-source-maps', join(root, devFolder, 'server/develop.js')], {
@@ -237,9 +235,8 @@ async function exchange(server, name, build) {
   sendToServer(next, { type: 'load' });
   await Promise.race([ask(next, 'loaded'), ended]);
   if (leaving) return;
-  const loaded = isAlive(next);
-  didNotStart = !loaded;
-  if (!loaded) {
+  didNotStart = !isAlive(next);
+  if (didNotStart) {
     await Promise.race([silent, sleep(lastWordsMs)]);
     const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
     console.error(`The new server did not start. ${rest}. Waiting for changes…`);
