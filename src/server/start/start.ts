@@ -1,6 +1,4 @@
 import { isInProduct } from '../../shared/whose-code.mjs';
-import { readConfig } from '../config.ts';
-import { refuseOthers } from '../connection/listen-on.ts';
 import { onStopSignal } from '../connection/stop.ts';
 import { loadLocationTable } from '../errors/digest/location-table.ts';
 import { parseStack } from '../errors/digest/parse-stack.ts';
@@ -29,10 +27,6 @@ export async function startOrExit<Settings, Services, Own extends object>({
   Error.stackTraceLimit = STACK_FRAMES;
   // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
-  refuseOthers(
-    () => readConfig(process.env),
-    (error) => findFile(error, dist, (path) => !/^(?:$|node:|node_modules\/|server\/)/.test(path)),
-  );
   try {
     const site = { dist, tracker, ...(await waitFor("The product's modules have not loaded", load())) };
     if (process.argv.includes('--check')) {
@@ -42,7 +36,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
     await startSite(site);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    const file = error instanceof WiringError ? findFile(error, dist, isInProduct) : undefined;
+    const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
     process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
     process.exit(1);
   }
@@ -56,9 +50,9 @@ export async function startSite<Settings, Services, Own extends object>(
   await listen(opened, connect(opened));
 }
 
-/** Returns the first such file in the stack, such as `src/server/product/api/orders/handlers.ts`. */
-function findFile({ stack = '', message }: Error, dist: string, isWanted: (path: string) => boolean) {
+/** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */
+function findProductFile({ stack = '', message }: Error, dist: string): string | undefined {
   const table = loadLocationTable(dist);
-  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path ?? frame.file);
-  return paths.find(isWanted);
+  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
+  return paths.find((path) => path !== undefined && isInProduct(path));
 }
