@@ -77,7 +77,7 @@ export async function develop() {
     watch(join(root, path), () => tellToRestart(path));
   }
   // A first build of the server takes as long as that of the client.
-  serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), () => {});
+  serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
   await work();
 }
 
@@ -185,6 +185,8 @@ function tell(changes) {
   if (isAlive(current)) sendToServer(current, { type: 'state', state });
 }
 
+function ignore() {}
+
 /** Starts a server that waits for its product. */
 function startServer() {
   const child = spawn(process.execPath, ['--enable-source-maps', join(root, devFolder, 'server/develop.js')], {
@@ -241,8 +243,7 @@ async function exchange(server, name, build) {
     const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
     console.error(`The new server did not start. ${rest}. Waiting for changes…`);
     problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
-    tell();
-    return;
+    return tell();
   }
   const previous = current;
   current = next;
