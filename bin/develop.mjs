@@ -17,6 +17,8 @@ const quietMs = 15;
 const emptyMs = 300;
 /** In development, no proxy has to notice that a server stops, and there are no long responses to wait for. */
 const drain = { DRAIN_LAG: '0', DRAIN_DEADLINE: '1' };
+/** How long a server can take until it listens, if a change waits for it (ms). */
+const patienceMs = 5000;
 /** When to kill a server that has not exited (ms). Its drain takes one second. */
 const drainMs = 3000;
 /** How often to check that npm is still running (ms). */
@@ -153,7 +155,9 @@ async function serve() {
       // Pages already show an edit of a component, so the next edit can come before this server listens.
       const areServers = files.length === 0 || files.some((file) => !isInProduct(file));
       spareTimer = setTimeout(prepareSpare, areServers ? spareAfterMs : 0, lasting);
+      const checkChanges = setInterval(() => unserved && end(next.child), patienceMs);
       await exchange(next, name, build);
+      clearInterval(checkChanges);
     } else {
       problems.server = undefined;
       tell({ served: build });
@@ -231,19 +235,26 @@ async function exchange(server, name, build) {
   const ended = new Promise((resolve) => next.once('exit', resolve));
   const silent = new Promise((resolve) => next.once('close', resolve));
   sendToServer(next, { type: 'load' });
-  const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
+  await Promise.race([ask(next, 'loaded'), ended]);
   if (leaving) return;
-  didNotStart = !loaded;
-  if (!loaded) {
+  didNotStart = !isAlive(next);
+  if (didNotStart) {
     await Promise.race([silent, sleep(lastWordsMs)]);
     const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
     console.error(`The new server did not start. ${rest}. Waiting for changes…`);
     problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
-    tell();
-    return;
+    return tell();
   }
-  if (current) await end(current);
+  const previous = current;
   current = next;
+  next.once('exit', (code) => {
+    if (current !== next || leaving) return;
+    // Otherwise requests would wait for a server that may never start.
+    socket?.handle.close();
+    socket = undefined;
+    if (code) console.error(`The server exited with code ${code}. Nothing is served. Waiting for changes…`);
+  });
+  if (previous) await end(previous);
   servedBuild = name;
   problems.server = undefined;
   change({ server: name, served: build });
@@ -254,9 +265,6 @@ async function exchange(server, name, build) {
   await Promise.race([ask(next, 'listening'), ended]);
   // Sends the state of builds that finished during the start.
   tell();
-  next.once('exit', (code) => {
-    if (current === next && code) console.error(`The server exited with code ${code}. Waiting for changes…`);
-  });
 }
 
 function ask(child, type) {

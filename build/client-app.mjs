@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { bundleClient } from './bundles.mjs';
 import { requireClientInputs } from './client-inputs.mjs';
+import { toLateFile } from './first-load.mjs';
 import { bundleStyles, listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
 
@@ -17,8 +18,20 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     readRouteModules(root, [table], { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
   ]);
   requireClientInputs(metafile);
+  requireComponents(routeModules, warnings);
   const { sheets, assets } = await listClientFiles({ root, metafile, entry, routeModules, outdir, styles });
   return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };
+}
+
+/** @throws if a page has no default export: esbuild warns where its chunk reads it (`first-load.mjs`) */
+function requireComponents(routeModules, warnings) {
+  const missing = warnings
+    .filter(({ id }) => id === 'import-is-undefined')
+    .map(({ location }) => toLateFile(location?.file ?? ''));
+  for (const [id, module] of Object.entries(routeModules)) {
+    if (missing.includes(module))
+      throw new Error(`The page "${id}" (${module}) does not export a component as its default.`);
+  }
 }
 
 /**

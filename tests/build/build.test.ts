@@ -390,6 +390,11 @@ describe('a build fails with one sentence and keeps the previous build', () => {
       /^Two routes have the id "a"/,
     ],
     [
+      'if a page exports no component',
+      { 'src/shared/product/pages/plain.tsx': 'export const Plain = () => <main>plain</main>;' },
+      /^The page "\w+" \(src\/shared\/product\/pages\/plain\.tsx\) does not export a component as its default\.$/,
+    ],
+    [
       'if no plugin loads a file',
       {
         'src/shared/product/pages/plain.tsx': "import it from './plain.module.scss'; export default () => it.plain;",

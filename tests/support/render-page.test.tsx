@@ -126,3 +126,16 @@ it('renderPage() renders the result of an action, and errors', async () => {
   ] as const;
   for (const [page, status, text] of shown) expect(page).toMatchObject({ status, html: expect.stringContaining(text) });
 });
+
+it('renderPage() names the data of layouts that a page was rendered without', async () => {
+  const Layout = ({ data }: PageProps<{ count: number }>) => <main>{data.count}</main>;
+  const layout = defineRoutes([
+    {
+      id: 'root',
+      page: async () => ({ default: Layout }),
+      children: [{ id: 'home', path: '/', page: async () => ({ default: Root }) }],
+    },
+  ]);
+  const render = createRenderPage({ routes: layout, document: TestDocument, errorPages: TEST_ERROR_PAGES });
+  await expect(render('/')).rejects.toThrow('If a layout has a loader, pass its data: layouts: { root: … }.');
+});

@@ -57,9 +57,11 @@ export interface RenderTable {
  */
 export function createRenderPage(table: RenderTable): RenderTestPage {
   const show = createShow(table);
-  return (path, { data, search, layouts, error, action, host } = {}) =>
-    show(path, { host, action }, async ({ match: { ids } }) => {
+  return async (path, { data, search, layouts, error, action, host } = {}) => {
+    let without: string[] = [];
+    const page = show(path, { host, action }, async ({ match: { ids } }) => {
       const leaf = ids.at(-1) ?? '';
+      without = ids.filter((id) => id !== leaf && id !== FRAME_ROUTE && !Object.hasOwn(layouts ?? {}, id));
       const shown: PageError | undefined = leaf === NOT_FOUND_ROUTE ? { kind: 'not-found', status: 404 } : error;
       return {
         kind: 'page',
@@ -68,6 +70,12 @@ export function createRenderPage(table: RenderTable): RenderTestPage {
         ...(shown ? { errors: { [leaf]: shown } } : {}),
       };
     });
+    return page.catch((cause: unknown) => {
+      if (!(cause instanceof TypeError) || without.length === 0) throw cause;
+      const given = `layouts: { ${without.map((id) => `${id}: …`).join(', ')} }`;
+      throw new Error(`${cause.message}\nIf a layout has a loader, pass its data: ${given}.`, { cause });
+    });
+  };
 }
 
 export interface VisitPageTable<Context, Options> extends RenderTable {

@@ -129,7 +129,9 @@ function isAbort(reason: unknown): boolean {
 }
 
 function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  // Other values have no stack, and one that is made here would lead to this file.
+  const { message, stack = '' } =
+    error instanceof Error ? error : { message: `NonError: ${JSON.stringify(error) ?? String(error)}` };
   const thrown: ThrownInBrowser = { title, message, stack, componentStack };
   const body = JSON.stringify(thrown);
   const headers = { 'Content-Type': 'application/json' };

@@ -44,7 +44,10 @@ export function createBrowserRouter(
   return decodeOnce(router);
 }
 
-/** Returns a router whose matches have the parameters that the server has: React Router decodes some of them twice. */
+/**
+ * Returns a router whose matches have the parameters that the server has: React Router decodes some of them twice. If it
+ * loads the page that is shown again, it also forgets the result of a form, which this router keeps.
+ */
 export function decodeOnce(router: DataRouter): DataRouter {
   /** The same matches give the same result, so that pages are not rendered again. */
   const known = new WeakMap<DataRouteMatch[], DataRouteMatch[]>();
@@ -61,6 +64,14 @@ export function decodeOnce(router: DataRouter): DataRouter {
 
   return Object.create(router, {
     state: { get: () => toOwn(router.state) },
+    revalidate: {
+      async value() {
+        const { actionData, location } = router.state;
+        await router.revalidate();
+        if (!actionData || router.state.actionData || router.state.location.key !== location.key) return;
+        router._internalSetStateDoNotUseOrYouWillBreakYourApp({ actionData });
+      },
+    },
     subscribe: {
       value: (fn: Parameters<DataRouter['subscribe']>[0]) =>
         router.subscribe((state, details) => fn(toOwn(state), details)),

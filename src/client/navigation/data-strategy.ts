@@ -3,13 +3,12 @@ import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
-import { Second } from '../../shared/units.ts';
 import type { ActionResult, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
-import { wasJustLoaded } from './chunk-reload.ts';
+import { loadDocument } from './load-document.ts';
 import { keepPlace } from './place.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
@@ -26,8 +25,8 @@ export interface DataStrategyOptions {
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
-  /** The router's state when a request begins. It has the form and the fragment, which the request lacks. */
-  readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers'>;
+  /** The router's state. When a request begins, it has the form and the fragment, which the request lacks. */
+  readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers' | 'loaderData' | 'errors'>;
   /** Returns a sentence of Spillway in the language of the page. */
   readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
   /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
@@ -47,9 +46,10 @@ interface Wanted {
   /** Outermost first. */
   readonly routes: readonly string[];
   readonly leaf: string;
-  readonly isFetcher: boolean;
-  /** Back or Forward. */
-  readonly isPop: boolean;
+  /** Set for a fetcher. */
+  readonly fetcherKey: string | null;
+  /** The type of a navigation. Undefined for a fetcher, and if the page that is shown is loaded again. */
+  readonly navigation: 'PUSH' | 'REPLACE' | 'POP' | undefined;
 }
 
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
@@ -57,8 +57,9 @@ const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 /** Thrown if a document was loaded and the page stays nevertheless. */
 const STAYED = Symbol('stayed');
 
-async function leave(...args: Parameters<typeof loadDocument>): Promise<void> {
-  if (await loadDocument(...args)) throw STAYED;
+/** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
+async function leave({ navigation }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
+  if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' })) throw STAYED;
 }
 
 /** Creates the router's data source: one GET for all routes of a page, one POST for an action and the fresh page. */
@@ -76,33 +77,42 @@ export function createDataStrategy({
 }: DataStrategyOptions): DataStrategyFunction {
   /** The page data that an action returned, for the router's next load. */
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
+  /** Answers to forms so far (count). */
+  let answers = 0;
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
-    const { leaf } = wanted;
+    if (result.kind === 'redirect') return redirect(result.payload, wanted);
+    if (result.kind === 'page' && result.payload.build === build) {
+      return wanted.fetcherKey === null ? showPage(result.payload) : toResults(result.payload);
+    }
+    if (result.kind === 'failed') onFailure(result.error, 'network');
+    if (!wanted.navigation) return keep(wanted);
     const url = wanted.url + wanted.hash;
+    await leave(wanted, url); // that of a busy server says so, and reloads itself
     switch (result.kind) {
       case 'page':
-        if (result.payload.build !== build) await leave(url);
         return showPage(result.payload);
-      case 'redirect':
-        return redirect(result.payload, wanted);
       case 'failed':
-        onFailure(result.error, 'network');
-        await leave(url);
-        return toFailure(leaf, result.error);
+        return toFailure(wanted.leaf, result.error);
       case 'busy':
-        await leave(url); // the document says so, and reloads itself
-        return toFailure(leaf, new Error(BUSY));
+        return toFailure(wanted.leaf, new Error(BUSY));
       case 'not-page':
-        await leave(url);
-        return toFailure(leaf, new Error(`The URL ${url} is not a page of this site.`));
+        return toFailure(wanted.leaf, new Error(`The URL ${url} is not a page of this site.`));
     }
   }
 
+  /** No visitor waits for a fetcher or for a page that is loaded again, so what is shown stays, with what was typed. */
+  function keep({ leaf, routes, fetcherKey }: Wanted): Results {
+    const { fetchers, loaderData, errors } = getState();
+    if (fetcherKey !== null) return { [leaf]: { type: 'data', result: fetchers.get(fetcherKey)?.data } };
+    return toResults({ routes, data: loaderData, errors: errors ?? undefined });
+  }
+
   /** A redirect without a fragment keeps that of the URL before, as in HTTP. */
-  async function redirect({ redirect: to, reload }: RedirectPayload, { leaf, hash }: Wanted): Promise<Results> {
+  async function redirect({ redirect: to, reload }: RedirectPayload, wanted: Wanted): Promise<Results> {
+    const { leaf, hash } = wanted;
     const location = to.includes('#') ? to : to + hash;
-    if (reload) await leave(location, { guarded: false });
+    if (reload) await leave(wanted, location, { guarded: false });
     return { [leaf]: { type: 'data', result: new Response(null, { status: 302, headers: { Location: location } }) } };
   }
 
@@ -112,15 +122,19 @@ export function createDataStrategy({
   }
 
   async function load(wanted: Wanted): Promise<Results> {
-    const { request, url, hash, routes, leaf, isFetcher, isPop } = wanted;
+    const { request, url, hash, routes, leaf, navigation } = wanted;
+    const isFetcher = wanted.fetcherKey !== null;
     const brought = fresh;
     // Left before it was shown, or brought by a fetcher for another page: from here on it gets stale.
     if (!isFetcher) fresh = undefined;
     if (brought?.url === url && !isFetcher) return showPage(brought.payload);
-    if (leaf === NOT_FOUND_ROUTE) await leave(url + hash, { guarded: false });
-    if (store.isSkewed() && !isFetcher) await leave(url + hash);
+    if (leaf === NOT_FOUND_ROUTE) await leave(wanted, url + hash, { guarded: false });
+    if (store.isSkewed() && !isFetcher) {
+      if (!navigation) return keep(wanted);
+      await leave(wanted, url + hash);
+    }
 
-    const visited = isPop ? store.recall(url) : undefined;
+    const visited = navigation === 'POP' ? store.recall(url) : undefined;
     if (visited) {
       const results = await showPage(visited.payload);
       setTimeout(() => onRecall(url)); // once the router shows the page
@@ -128,13 +142,14 @@ export function createDataStrategy({
     }
     const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
-    const [result] = await Promise.all([loading, loader.load(routes)]);
+    const [result] = await Promise.all([loading, isFetcher || loader.load(routes)]);
     if (result.kind === 'page' && !isFetcher) store.remember(url, result);
     return show(result, wanted);
   }
 
   async function act(wanted: Wanted): Promise<Results> {
-    const { request, url, form, leaf, isFetcher } = wanted;
+    const { request, url, form, leaf } = wanted;
+    const isFetcher = wanted.fetcherKey !== null;
     const action = (form && readAction(form)) ?? '';
     const refuse = (message: string, status = 503) => ({
       // What was typed stays on the page.
@@ -148,11 +163,15 @@ export function createDataStrategy({
         413,
       );
     }
+    // Also now: the server carries out a form that the visitor leaves.
+    store.dropAll();
+    const before = answers;
     let result: PageDataResult;
     try {
       const response = await postForm(url, { request, form, showsProgress: !isFetcher });
       result = await readPageData(response, request.signal);
     } catch (error) {
+      store.dropAll();
       if (request.signal.aborted) throw error;
       onFailure(error, 'network');
       const { message, status, digest } = toShownError(error);
@@ -172,6 +191,7 @@ export function createDataStrategy({
       );
     }
     store.dropAll(); // the action can have changed all data that was fetched before
+    answers += 1;
     if (!isFetcher) onAnswer(isTaken(result));
     if (result.kind === 'redirect') {
       if (result.payload.unsent) keepPlace();
@@ -185,7 +205,8 @@ export function createDataStrategy({
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };
-    if (payload.build === build) {
+    // If another form was answered meanwhile, this page can be older than what that answer showed.
+    if (payload.build === build && answers === before + 1) {
       fresh = { url, payload };
       store.remember(url, { payload: { ...payload, action: undefined }, etag: undefined });
     }
@@ -197,13 +218,17 @@ export function createDataStrategy({
       return await load(wanted);
     } catch (error) {
       if (wanted.request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
-      await leave(wanted.url + wanted.hash);
+      if (!wanted.navigation) {
+        onFailure(error, 'load');
+        return keep(wanted);
+      }
+      await leave(wanted, wanted.url + wanted.hash);
       onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
       return toFailure(wanted.leaf, error);
     }
   }
 
-  return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType }) {
+  return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType: type }) {
     const { pathname, search } = new URL(request.url);
     const { location, navigation, fetchers } = getState();
     const isFetcher = fetcherKey !== null;
@@ -215,8 +240,8 @@ export function createDataStrategy({
       form: (isFetcher ? fetchers.get(fetcherKey) : navigation)?.formData,
       routes,
       leaf: routes.at(-1) ?? '',
-      isFetcher,
-      isPop: unstable_navigationType === 'POP',
+      fetcherKey,
+      navigation: isFetcher || type === null ? undefined : type,
     };
     const isPost = request.method !== 'GET';
     // After an action that refused, the router requests nothing, but the data in its response is newer.
@@ -232,7 +257,7 @@ export function createDataStrategy({
   };
 }
 
-function toResults(payload: PagePayload): Results {
+function toResults(payload: Pick<PagePayload, 'routes' | 'data' | 'errors'>): Results {
   const results: Results = {};
   for (const id of payload.routes) {
     const error = payload.errors?.[id];
@@ -255,41 +280,4 @@ function toActionData(result: ActionResult): DataStrategyResult {
 
 function toFailure(leaf: string, error: Error): Results {
   return { [leaf]: { type: 'error', result: error } };
-}
-
-/**
- * How long a document can take to replace the page (ms). After that, the URL was perhaps a download, which replaces
- * nothing. There is no event for it.
- */
-const REPLACE_TIME = 5 * Second;
-
-/**
- * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
- * load, or at a URL without a page.
- *
- * @returns true once it is clear that the page stays, or when Back shows it again; false if this URL was loaded a
- *   moment ago, so that loading it again would not help
- */
-async function loadDocument(path: string, { guarded = true }: { guarded?: boolean } = {}): Promise<boolean> {
-  const { href } = new URL(path, location.origin);
-  if (guarded && wasJustLoaded(href)) return false;
-  if (withoutHash(href) === withoutHash(location.href)) {
-    history.replaceState(history.state, '', href); // a new fragment alone loads nothing
-    location.reload();
-  } else {
-    location.assign(href);
-  }
-  return new Promise((resolve) => {
-    const listening = new AbortController();
-    function stay(): void {
-      listening.abort();
-      resolve(true);
-    }
-    setTimeout(stay, REPLACE_TIME);
-    addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
-  });
-}
-
-function withoutHash(url: string): string {
-  return url.replace(/#.*/s, '');
 }

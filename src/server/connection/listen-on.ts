@@ -40,7 +40,7 @@ export function toListenError(code: string | undefined, where: Where): ListenErr
 function describe(code: string | undefined, { host, port, setting = 'PORT' }: Where): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use. Stop what listens there, or set ${setting} to another one.`;
+      return `Port ${port} on ${host} is in use. Stop what listens there, or set ${setting} to another one. If your code or an existing app calls listen() on it, remove the call.`;
     case 'EACCES':
       return `This user is not allowed to listen on port ${port}. Set ${setting} to one above 1023.`;
     case 'EADDRNOTAVAIL':

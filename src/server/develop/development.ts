@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { type RequestHandler, type Response, Router } from 'express';
 import type { Logger } from 'pino';
 import {
@@ -57,6 +58,8 @@ const RECONNECT_AFTER = 20 * Millisecond;
  */
 export async function createDevelopment({ dist, log }: { dist: string; log: Logger }): Promise<Development> {
   const streams = new Set<Response>();
+  // An error that an app emits, such as that of listen(), ends this process before the previous one is stopped.
+  await nextIteration();
   const turn = await takeTurn();
   let { state } = turn;
   process.on('message', (message: FromSupervisor) => {

@@ -137,6 +137,7 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
       let received = 0;
       let receivedBefore = 0;
       let isReading = false;
+      let hasEnded = false;
       const watch = setInterval(() => {
         if (received - receivedBefore < progress && !isReading) body.cut?.(new HttpError(408));
         receivedBefore = received;
@@ -162,15 +163,17 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
           await nextTurn();
         }
         isReading = false;
+        if (hasEnded && body.cut) finish(resolve);
       }
       function onReadable(): void {
         readOn().catch(fail);
       }
       function end(): void {
-        finish(resolve);
+        hasEnded = true; // while the last piece can still be taken
+        if (!isReading) finish(resolve);
       }
       function gone(): void {
-        fail(new VisitorGone());
+        if (!hasEnded) fail(new VisitorGone());
       }
       body.cut = (error) => {
         leave(body);
@@ -232,10 +235,16 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
   };
 }
 
-/** A size would raise the limit of the stream's own buffer, and without one, Node 26 returns one chunk. */
+/** Reads what has arrived. A size would raise the limit of the stream's buffer. Without one, Node 26 returns one chunk. */
 function readAll(req: IncomingMessage): Buffer | undefined {
   const chunks: Buffer[] = [];
-  for (let chunk = req.read(); chunk; chunk = req.read()) chunks.push(chunk);
+  let left = req.readableLength;
+  do {
+    const chunk = req.read() as Buffer | null;
+    if (!chunk) break;
+    chunks.push(chunk);
+    left -= chunk.length;
+  } while (left > 0);
   return chunks.length > 1 ? Buffer.concat(chunks) : chunks[0];
 }
 

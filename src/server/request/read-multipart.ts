@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { openAsBlob } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Busboy } from '@fastify/busboy';
 import { FORM_PIECE, MAX_FORM_FIELDS, MAX_FORM_MEMORY } from '../limits.ts';
 import { BodyTooLarge, bodies, type HeldBody } from './body-reader.ts';
@@ -34,15 +36,16 @@ export interface ReceivedForm {
 
 interface Part {
   readonly name: string;
-  readonly text?: string;
-  readonly file?: Stored;
+  /** What is in memory of it. */
+  readonly pieces: Buffer[];
+  isWhole: boolean;
+  /** Undefined for a text. */
+  readonly file: Stored | undefined;
 }
 
 interface Stored {
   readonly name: string;
   readonly type: string;
-  /** What is in memory of it. */
-  readonly pieces: Buffer[];
   /** Where the rest of it is. */
   path?: string;
 }
@@ -81,12 +84,12 @@ export async function readMultipart({ req, res, boundary, limit, admit }: Multip
   }
 
   async function store(hold: HeldBody['hold']): Promise<void> {
-    for (const [index, { file }] of parts.entries()) {
-      if (!file?.pieces.length) continue;
+    for (const [index, { file, pieces: inPart }] of parts.entries()) {
+      if (!file || inPart.length === 0) continue;
       folder ??= await open();
       await requireSpace(folder);
       file.path ??= join(folder, String(index));
-      const pieces = file.pieces.splice(0);
+      const pieces = inPart.splice(0);
       const moved = pieces.reduce((sum, { length }) => sum + length, 0);
       hold(moved, 'disk');
       await writeFile(file.path, pieces, { flag: 'a', mode: 0o600 });
@@ -96,7 +99,8 @@ export async function readMultipart({ req, res, boundary, limit, admit }: Multip
   }
 
   async function open(): Promise<string> {
-    if (admit) most = await admit(await toForm(parts.filter(({ file }) => !file)));
+    await nextTurn(); // parts end a little after the parser has read on
+    if (admit) most = await admit(await toForm(parts.filter(({ file, isWhole }) => !file && isWhole)));
     if (announced > most) throw new BodyTooLarge(most);
     return createUploadFolder();
   }
@@ -130,21 +134,24 @@ function parseParts(boundary: string, parts: Part[]) {
     reject(failure);
   }
   const refuse = () => fail(badRequest(MALFORMED));
-  const add = (name: string | undefined, part: Omit<Part, 'name'>) => {
-    const hasNul = [name, part.text, part.file?.name].some((text) => text?.includes('\0'));
-    if (name === undefined || hasNul) refuse();
-    else parts.push({ name: decodeName(name), ...part });
-  };
   const parser = new Busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
-    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
-    limits: { parts: MAX_FORM_FIELDS, fieldSize: MAX_FORM_MEMORY },
+    // Texts too, because it would decode a text by the charset that its part names, and replace what is not UTF-8.
+    isPartAFile: () => true,
+    limits: { parts: MAX_FORM_FIELDS },
   })
-    .on('field', (name, text) => add(name, { text }))
-    .on('file', (name, stream, fileName, _encoding, type) => {
-      const pieces: Buffer[] = [];
-      stream.on('data', (piece: Buffer) => pieces.push(piece)).on('error', refuse);
-      add(name, { file: { name: decodeName(fileName), type, pieces } });
+    .on('file', (name: string | undefined, stream, fileName: string | undefined, _encoding, type) => {
+      if (name === undefined || hasNul(name) || hasNul(fileName)) refuse();
+      const file = fileName === undefined ? undefined : { name: decodeName(fileName), type };
+      const part: Part = { name: decodeName(name ?? ''), pieces: [], isWhole: false, file };
+      const end = () => {
+        part.isWhole = true;
+      };
+      stream
+        .on('data', (piece: Buffer) => part.pieces.push(piece))
+        .on('end', end)
+        .on('error', refuse);
+      parts.push(part);
     })
     .on('partsLimit', () => fail(new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`)))
     .on('error', refuse);
@@ -169,12 +176,23 @@ function decodeName(name: string): string {
 
 async function toForm(parts: readonly Part[]): Promise<FormData> {
   const form = new FormData();
-  for (const { name, text = '', file } of parts) form.append(name, file ? await toFile(file) : text);
+  for (const { name, pieces, file } of parts) form.append(name, file ? await toFile(file, pieces) : toText(pieces));
   return form;
 }
 
+function toText(pieces: readonly Buffer[]): string {
+  const bytes = Buffer.concat(pieces);
+  const text = bytes.toString();
+  if (!isUtf8(bytes) || hasNul(text)) throw badRequest(MALFORMED);
+  return text;
+}
+
+function hasNul(text = ''): boolean {
+  return text.includes('\0');
+}
+
 /** Reads a file on disk when it is used. */
-async function toFile({ name, type, pieces, path }: Stored): Promise<File> {
+async function toFile({ name, type, path }: Stored, pieces: readonly Buffer[]): Promise<File> {
   const content = path === undefined ? pieces : [await openAsBlob(path)];
   return new File(content as BlobPart[], name, { type });
 }

@@ -19,6 +19,7 @@ import type { OpenedTracker, Tracker } from '../tracker/tracker.ts';
 import { type Basics, readBasics } from './basics.ts';
 import { type Failures, openFailures } from './failures.ts';
 import { openServices } from './services.ts';
+import { waitFor } from './wait-for.ts';
 
 /** What a server is made of. */
 export interface Site<Settings, Services, Own extends object> {
@@ -73,7 +74,7 @@ export async function open<Settings, Services, Own extends object>(
     ? await (await import('../develop/development.ts')).createDevelopment({ dist, log })
     : undefined;
   if (development) failures.watch(development.onFailure);
-  const tracker = await openTracker(basics, failures, origins);
+  const tracker = await waitFor('The tracker has not opened', openTracker(basics, failures, origins));
   return { basics, failures, origins, product, development, tracker };
 }
 
@@ -115,6 +116,7 @@ async function openProduct<Settings, Services, Own extends object>(
     },
     settings: { isSecret: false, compression: config.compression },
   });
+  const existingApp = loadExistingApp(product.existingApp, join(dist, '..'), log);
   return {
     parts: {
       pages,
@@ -125,7 +127,7 @@ async function openProduct<Settings, Services, Own extends object>(
       apiStore: product.apiStore?.(parts),
       apiOrigins: product.apiOrigins,
       routes: product.routes?.(parts),
-      existingApp: await loadExistingApp(product.existingApp, join(dist, '..'), log),
+      existingApp: await waitFor('The existing app has not loaded', existingApp),
       visitorId: product.reporting?.visitorId,
     },
     upgrades: product.upgrades?.(parts) ?? {},

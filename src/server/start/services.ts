@@ -4,6 +4,7 @@ import type { ProductServices, ServiceTools } from '../define-product.ts';
 import { report } from '../errors/report.ts';
 import type { Scrubber } from '../errors/scrub.ts';
 import { StartError } from '../start-error.ts';
+import { waitFor } from './wait-for.ts';
 
 /** How long services can take to close (ms). It is less than the process has left. */
 const CLOSE_TIME = 3 * Second;
@@ -33,7 +34,8 @@ export async function openServices<Settings, Services>(
 ): Promise<OpenedServices<Services>> {
   let services: Services;
   try {
-    services = (await product?.open(settings, { log })) as Services; // without services, the type is undefined
+    const opening = product?.open(settings, { log });
+    services = (await waitFor("The product's services have not opened", opening)) as Services; // without services, the type is undefined
   } catch (error) {
     const thrown = scrubber.text(inspect(error));
     throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);

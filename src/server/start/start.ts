@@ -7,6 +7,7 @@ import { StartError } from '../start-error.ts';
 import { connect } from './connect.ts';
 import { listen } from './listen.ts';
 import { open, type Site } from './open.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
 const STACK_FRAMES = 30;
@@ -27,7 +28,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
   // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
   try {
-    const site = { dist, tracker, ...(await load()) };
+    const site = { dist, tracker, ...(await waitFor("The product's modules have not loaded", load())) };
     if (process.argv.includes('--check')) {
       const { runCheck } = await import('./check.ts');
       process.exit(await runCheck(process.argv, site));

@@ -334,6 +334,9 @@ describe('a failure', () => {
       /blocks https:\/\/elsewhere\.example\. .+ contentSources\.connect in/,
       /root\.tsx:\d+:\d+ \(open/,
     );
+    await page.evaluate("setTimeout(() => { throw 'a text'; })");
+    await expectProblem('NonError: "a text"', 'Throw `new Error(…)` instead.');
+    expect(await page.getByRole('alertdialog').getByRole('link').count()).toBe(0);
     await page.reload();
     await exchanged(page);
     await expectMended();

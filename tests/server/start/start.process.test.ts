@@ -47,7 +47,7 @@ describe('a failed start', () => {
     expect(start({ PORT: String(port), DATA_DIR })).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Port ${port} on 127.0.0.1 is in use. Stop what listens there, or set PORT to another one.\n`,
+      stderr: `Port ${port} on 127.0.0.1 is in use. Stop what listens there, or set PORT to another one. If your code or an existing app calls listen() on it, remove the call.\n`,
     });
   });
 

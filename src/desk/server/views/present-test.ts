@@ -95,8 +95,12 @@ function toRequest(failure: StoredFailure, request: RequestRecord, missing: Miss
   const set = Object.entries(headers).filter(([name, value]) => !UNSET_HEADERS.test(name) && !USUAL_VALUES.test(value));
   const calls = [`${method.toLowerCase()}(${toLiteral(url)})`];
   if (set.length > 0) calls.push(`set(${toLiteral(Object.fromEntries(set))})`);
-  if (body !== undefined) calls.push(...toBody(body, headers['content-type'] ?? '', missing));
-  else if (Number(headers['content-length'] ?? 0) > 0) missing.add('The body was not recorded. Add it with .send().');
+  const { 'content-type': type = '', 'content-length': length = '0' } = headers;
+  if (body !== undefined) calls.push(...toBody(body, type, missing));
+  else if (Number(length) > 0) {
+    if (type && !type.startsWith('multipart/')) calls.push(`type(${toLiteral(type)})`);
+    missing.add('The body was not recorded. Add it with .send().');
+  }
   if (credentials.length > 0) {
     missing.add(
       `The values of ${credentials.join(', ')} are never recorded. If this test passes, add them with .set().`,

@@ -5,6 +5,7 @@ import { MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import type { ErrorRecord, Failure, FrameLocation } from '../failure.ts';
 import { findLocation, isOwn } from './find-location.ts';
 import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
+import { OBJECT } from './read-error.ts';
 import {
   isMaskedInPart,
   isNativeClass,
@@ -193,6 +194,7 @@ function toWordsKey(
 function toWords({ class: name, message }: ErrorRecord): string {
   const native = isNativeClass(name) ? readNativeDetail(message) : undefined;
   if (native) return native.detail;
+  if (name === 'NonError' && message.startsWith(OBJECT)) return maskMessage(OBJECT);
   const number = readReactNumber(message);
   return number === undefined ? maskMessage(message) : `React ${number}`;
 }

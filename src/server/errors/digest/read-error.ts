@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { MAX_REPORTED_ERRORS } from '../../../shared/limits.ts';
 import { KiB } from '../../../shared/units.ts';
 import { MAX_CLASS_LENGTH, MAX_MESSAGE_LENGTH } from '../../limits.ts';
@@ -12,6 +13,11 @@ const MAX_FRAMES_LENGTH = 16 * KiB;
 const MAX_WORD_LENGTH = MAX_MESSAGE_LENGTH - 300;
 /** Errors of an `AggregateError` that are read (count). */
 const MAX_MEMBERS = 100;
+
+/** What a thrown object without a message is called. Its content follows, which digests do not read. */
+export const OBJECT = 'an object that is no Error';
+/** The part of such an object that is shown. */
+const BRIEF = { depth: 1, maxArrayLength: 10, maxStringLength: 100 };
 
 /** The text of a thrown value, for the log. */
 interface ErrorText {
@@ -92,9 +98,18 @@ function readString(value: unknown, key: string): string {
 function describe(value: unknown): string {
   if (typeof value === 'string') return cutMessage(value);
   if (typeof value === 'object' && value !== null) {
-    return cutMessage(readString(value, 'message')) || 'an object that is no Error';
+    return cutMessage(readString(value, 'message') || `${OBJECT}${toLine(value)}`);
   }
   return typeof value === 'function' ? 'a function' : cutMessage(String(value));
+}
+
+/** Never runs code of the object. */
+function toLine(value: object): string {
+  try {
+    return `: ${inspect(value, { ...BRIEF, breakLength: Number.POSITIVE_INFINITY, customInspect: false })}`;
+  } catch {
+    return '';
+  }
 }
 
 function cutMessage(message: string): string {

@@ -44,9 +44,8 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
     pageRequest.renewArgs();
     const loaded = await loadPage(exchange, { failed });
     if (loaded.kind === 'gone') return;
-    if (loaded.kind === 'redirect') {
-      return redirectTo(exchange, wantsData, { ...loaded, isUnsent: !result || result.errors !== undefined });
-    }
+    const isUnsent = !result || result.errors !== undefined;
+    if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, { ...loaded, isUnsent });
     if (wantsData) return await sendActionData(exchange, loaded, result);
     return await sendDocument(exchange, loaded, result);
   } finally {
@@ -212,14 +211,19 @@ function refuseUnknown(
 ): ActionEnd {
   const values = toTypedValues(form);
   const { language } = pageRequest.info;
+  const isDev = process.env.SPILLWAY_DEV;
+  const routeId = pageRequest.match.ids.at(-1) ?? '';
   if (name === undefined) {
+    if (isDev && routeId !== NOT_FOUND_ROUTE) {
+      const message = describeUnknown(name, pageRequest, app.pages);
+      server.log.warn({}, message);
+      return { kind: 'failed', routeId, error: { kind: 'public', status: 405, typed: values, message } };
+    }
     return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
   const misplaced = describeMisplaced(name, pageRequest, app.pages);
-  const isDev = process.env.SPILLWAY_DEV;
   const mistake = misplaced ?? (isDev ? describeUnknown(name, pageRequest, app.pages) : undefined);
   if (mistake) server.log.warn({ action: name }, mistake);
-  const routeId = pageRequest.match.ids.at(-1) ?? '';
   const error = { kind: 'public', status: 409, typed: values } as const;
   // In place of the page, because a form with a misspelt action reads the result of another one.
   if (isDev && mistake) return { kind: 'failed', routeId, error: { ...error, message: mistake } };
@@ -241,9 +245,13 @@ function describeMisplaced(name: string, { match }: PageRequest, pages: PageTabl
 }
 
 /** In production, such a form is usually from an earlier build. */
-function describeUnknown(name: string, { match }: PageRequest, pages: PageTable): string {
+function describeUnknown(name: string | undefined, { match }: PageRequest, pages: PageTable): string {
   const names = match.ids.flatMap((id) => Object.keys(pages[id]?.actions ?? {}).map((key) => `"${id}.${key}"`));
-  return `A form was posted to ${match.pattern} with the action "${name}", which no route of that page has. Its actions: ${names.join(', ') || 'none'}.`;
+  const mistake =
+    name === undefined
+      ? 'without the name of an action, and the page has no action "default". Use <Form action="…">.'
+      : `with the action "${name}", which no route of that page has.`;
+  return `A form was posted to ${match.pattern} ${mistake} Its actions: ${names.join(', ') || 'none'}.`;
 }
 
 function splitName(name: string): [routeId: string, key: string] {

@@ -43,6 +43,13 @@ it('POST /api/people?from=list does not fail with 7K3QM2XA', async () => {
     expect(made?.missing).toHaveLength(2);
   });
 
+  it('keeps the content type of a body that was not recorded', () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '7' };
+    const made = write({ request: { method: 'POST', url: '/hooks', headers } });
+    expect(made?.text).toContain(".post('/hooks').type('application/json');");
+    expect(made?.missing).toEqual(['The body was not recorded. Add it with .send().']);
+  });
+
   it('never lets a text of a visitor become code', () => {
     const evil = "a'); process.exit(); //\n\u2028*/ \u202e`\u0024{x}` \\";
     const made = write({

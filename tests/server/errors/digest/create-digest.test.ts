@@ -6,6 +6,7 @@ import {
   type DigestResult,
 } from '../../../../src/server/errors/digest/create-digest.ts';
 import { emptyLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
+import { OBJECT } from '../../../../src/server/errors/digest/read-error.ts';
 import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
 
 interface Told extends Partial<Omit<ErrorRecord, 'frames'>> {
@@ -45,6 +46,10 @@ it.each<[string, Given[]]>([
   [
     'whose first product frame is the same, with any frames around it',
     [[[{ at: [CART] }]], [[{ at: ['parse node_modules/zod/index.js', 'x node:fs', CART, TILL] }]]],
+  ],
+  [
+    'of thrown objects, whatever they hold',
+    ['', ': { code: 7 }', ": { name: 'Ada' }"].map((held) => [[{ class: 'NonError', message: `${OBJECT}${held}` }]]),
   ],
   [
     'on another side and route',

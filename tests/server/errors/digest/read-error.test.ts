@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
-import { causesOf, readErrors } from '../../../../src/server/errors/digest/read-error.ts';
+import { causesOf, OBJECT, readErrors } from '../../../../src/server/errors/digest/read-error.ts';
 
 const PATHS = { dist: '/app/dist' };
+
+function refuse(): never {
+  throw new Error('code of the object runs');
+}
+const GETTER = { get: refuse, enumerable: true };
 
 it.each([
   ['a string', 'boom', 'NonError', 'boom'],
@@ -10,7 +15,9 @@ it.each([
   ['a symbol', Symbol('s'), 'NonError', 'Symbol(s)'],
   ['a function', () => 1, 'NonError', 'a function'],
   ['an object with a message', { message: 'locked' }, 'NonError', 'locked'],
-  ['an object without a message', { a: 1 }, 'NonError', 'an object that is no Error'],
+  ['an object without a message', { code: 7, in: { a: [] } }, 'NonError', `${OBJECT}: { code: 7, in: { a: [] } }`],
+  ['an object with a getter', Object.defineProperty({}, 'a', GETTER), 'NonError', `${OBJECT}: { a: [Getter] }`],
+  ['a Proxy', new Proxy({}, { get: refuse, ownKeys: refuse }), 'NonError', `${OBJECT}: Proxy({})`],
   ['a frozen error', Object.freeze(new TypeError('cold')), 'TypeError', 'cold'],
   ['an error whose name is a number', Object.assign(new Error('n'), { name: 7 }), 'Error', 'n'],
   ['a DOMException', new DOMException('late', 'TimeoutError'), 'TimeoutError', 'late'],

@@ -55,6 +55,12 @@ describe('a form as the browser sends it', () => {
     ['a=b\0', 400, FORM],
     [`${PART.replace('"a"', '"a\0"')}--x--`, 400, 'multipart/form-data; boundary=x'],
     [`${PART.slice(0, -2)}b\0\r\n--x--`, 400, 'multipart/form-data; boundary=x'],
+    [Buffer.from(`${PART.slice(0, -2)}\xff\r\n--x--`, 'latin1'), 400, 'multipart/form-data; boundary=x'],
+    [
+      `${PART.replace('"a"', '"a"\r\nContent-Type: text/plain; charset=utf-16le').slice(0, -2)}b\0\r\n--x--`,
+      400,
+      'multipart/form-data; boundary=x',
+    ],
     [`${PART.replace('"a"', '"a"; filename="\0"')}--x--`, 400, 'multipart/form-data; boundary=x'],
     ['a=%C3%28', 400, FORM],
     [Buffer.from('a=\xc0\xaf', 'latin1'), 400, FORM],

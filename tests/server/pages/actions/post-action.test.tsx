@@ -283,9 +283,15 @@ describe('the name of an action', () => {
         expect(errors).toMatchObject({ page: { kind: 'public', status: 409, message, typed: { name: 'Ada' } } });
       }
     }
+    const nameless = expect.stringMatching(/without the name of an action, .* Its actions: "page.save"\.$/);
+    const plain = await app.ask('/page', post('name=Ada'));
+    expect([plain.status, parseDocument(plain.text).payload.errors]).toMatchObject([
+      405,
+      { page: { message: nameless } },
+    ]);
     vi.unstubAllEnvs();
     const said = [{ msg: missing }, { msg: misplaced }];
-    expect(app.lines.filter(({ level }) => level === 40)).toMatchObject([...said, ...said]);
+    expect(app.lines.filter(({ level }) => level === 40)).toMatchObject([...said, ...said, { msg: nameless }]);
   });
 });
 

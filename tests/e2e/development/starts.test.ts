@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DevApp, startDevApp } from './dev-app.ts';
+
+/** Allows for a build under load, which takes seconds (ms). */
+const PATIENCE = 40_000;
+const INDEX = 'src/server/product/index.ts';
+
+let app: DevApp;
+
+beforeAll(async () => {
+  app = await startDevApp({
+    'legacy/app.js': "module.exports = require('express')();",
+    'legacy/package.json': '{ "type": "commonjs" }',
+    [INDEX]: `import { defineProduct } from '#engine/server';
+import { pages } from './pages/index.ts';
+import { settings } from './settings.ts';
+
+const services = { open: async () => undefined };
+export const product = defineProduct({ settings, services, pages, existingApp: './legacy/app.js' });
+`,
+  });
+}, 120_000);
+afterAll(() => app?.stop());
+
+/** Sees the page of the last edit. */
+async function expectServed(words: string): Promise<void> {
+  const read = async () => (await fetch(app.url, { signal: AbortSignal.timeout(2000) })).text();
+  await expect.poll(() => read().catch(String), { timeout: PATIENCE }).toContain(words);
+}
+
+test('an existing app that listens does not replace the server, and the output says where it does', async () => {
+  const { port } = new URL(app.url);
+  const legacy = app.read('legacy/app.js');
+  app.write('legacy/app.js', `const app = require('express')();\napp.listen(${port});\nmodule.exports = app;`);
+  await expect.poll(app.output, { timeout: PATIENCE }).toContain('The previous one keeps running');
+  expect(app.output()).toMatch(/EADDRINUSE.*\n(?:.*\n)*.*legacy\/app\.js:2/);
+  await expectServed('from the loader');
+  app.write('legacy/app.js', legacy);
+}, 120_000);
+
+test('services that never open are named, and the next change starts another server', async () => {
+  app.edit(INDEX, 'async () => undefined', '() => new Promise<undefined>(() => {})');
+  await expect.poll(app.output, { timeout: PATIENCE }).toContain("The product's services have not opened for 10 s.");
+  app.edit(INDEX, '() => new Promise<undefined>(() => {})', 'async () => undefined');
+  app.write('src/server/product/words.ts', "export const words = 'after the fix';\n");
+  await expectServed('after the fix');
+}, 120_000);
