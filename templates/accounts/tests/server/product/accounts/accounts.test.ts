@@ -1,5 +1,12 @@
+import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { expect, it } from 'vitest';
+import { createProductApp } from '#engine/testing';
+import { Document } from '#product/document.tsx';
+import { errorPages } from '#product/error-pages.tsx';
+import { routes } from '#product/routes.tsx';
+import { findUser } from '#product-server/accounts/visitor.ts';
+import { product } from '#product-server/index.ts';
 import { openApp } from '../../../support/product/open-app.ts';
 import { addUser, openTestServices, startSession, type TestServicesOptions } from '../../../support/product/visitor.ts';
 
@@ -112,6 +119,26 @@ it('ends all sessions when the password was forgotten', async () => {
   await visit().forget(ADA).expect(200);
   await visit().choose(OTHER).expect(200);
   await visitor.get('/account').set({ cookie }).expect(303);
+});
+
+it('finds no user, and sends no cookie, if a session has ended and the headers were sent', async () => {
+  const { services } = await openTestServices();
+  const step: RequestHandler = (asked, response, next) => {
+    response.flushHeaders();
+    findUser(services.auth, asked, response).then((user) => response.end(`user: ${user}`), next);
+  };
+  const open = createProductApp({
+    product: { ...product, steps: () => [step] },
+    routes,
+    document: Document,
+    errorPages,
+  });
+  const { app } = await open({ services });
+  const user = await addUser(services);
+  const cookie = await startSession(services, user);
+  await (await services.auth.$context).internalAdapter.deleteUserSessions(user.id);
+  const { text } = await request(app).get('/').set({ cookie }).buffer(true);
+  expect(text).toBe('user: undefined');
 });
 
 it('shows nothing of better-auth to visitors', async () => {
