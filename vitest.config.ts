@@ -14,7 +14,7 @@ const routerModules = join(findPackage('react-router', root) ?? '', 'dist/develo
 /** Tests that start servers, databases, builds or compilers. */
 const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{,desk/}{bin,build}/**/*.test.ts'];
 const DOCS = ['tests/{,desk/}{container,guide,proxies,recipes}/**/*.test.ts'];
-const BROWSER = ['tests/{,desk/}e2e/**/*.test.{ts,tsx}'];
+const BROWSER = ['tests/{,desk/,desk/product/}e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 /** Packages that only recipes need are below `tests`. */
 const PACKAGES = '**/node_modules/**';

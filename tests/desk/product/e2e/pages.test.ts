@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectAccessible } from '../../e2e/accessible.ts';
-import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../../e2e/site.ts';
-import { type MailReceiver, startMailServer, startWebhook, type WebhookReceiver } from '../../support/receivers.ts';
-import { until } from '../../support/until.ts';
-import { deskSession, signIn } from './session.ts';
+import { expectAccessible } from '../../../e2e/accessible.ts';
+import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../../../e2e/site.ts';
+import { type MailReceiver, startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
+import { until } from '../../../support/until.ts';
+import { deskSession, signIn } from '../../e2e/session.ts';
 
 let webhook: WebhookReceiver;
 let mails: MailReceiver;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { exchanged, heading, isSameDocument, markDocument, useSite, type VisitOptions } from '../../e2e/site.ts';
-import { deskSession, signIn } from './session.ts';
+import { exchanged, heading, isSameDocument, markDocument, useSite, type VisitOptions } from '../../../e2e/site.ts';
+import { deskSession, signIn } from '../../e2e/session.ts';
 
 const site = useSite(async () => ({}));
 
