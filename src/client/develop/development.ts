@@ -130,8 +130,7 @@ function isAbort(reason: unknown): boolean {
 
 function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
   // Other values have no stack, and one that is made here would lead to this file.
-  const { message, stack = '' } =
-    error instanceof Error ? error : { message: `NonError: ${JSON.stringify(error) ?? String(error)}` };
+  const { message, stack = '' } = error instanceof Error ? error : { message: `NonError: ${JSON.stringify(error)}` };
   const thrown: ThrownInBrowser = { title, message, stack, componentStack };
   const body = JSON.stringify(thrown);
   const headers = { 'Content-Type': 'application/json' };
@@ -257,8 +256,7 @@ async function exchangeStyles(
       link.href = wanted;
       loading.push(
         new Promise((resolve) => {
-          link.onload = () => resolve();
-          link.onerror = () => resolve();
+          for (const type of ['load', 'error']) link.addEventListener(type, () => resolve());
         }),
       );
       old.after(link);
