@@ -1,4 +1,3 @@
-import { MAX_PAGE_REPORTS } from '../../shared/limits.ts';
 import type { BrowserReporting, BrowserTrace, EarlyErrors, Happening } from '../../shared/reporting/browser-report.ts';
 
 declare global {
@@ -21,7 +20,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   const early: EarlyErrors = {
     settings,
     kept,
-    take: (happened) => kept.length < MAX_PAGE_REPORTS && kept.push(happened),
+    take: (happened) => kept.push(happened),
     fetch: ownFetch,
     trace: () => (trace ??= readTrace()),
   };
@@ -34,7 +33,8 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   }
   // Errors that are still here were not picked up: the page's own script did not load, or not in time.
   addEventListener('pagehide', () => {
-    for (const happened of kept.splice(0)) sendBeacon(settings, happened);
+    // `MAX_PAGE_REPORTS`: an import would take fifty bytes of each page.
+    for (const happened of kept.splice(0, 100)) sendBeacon(settings, happened);
   });
 
   window.fetch = (input, init) => {
