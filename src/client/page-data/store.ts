@@ -56,6 +56,8 @@ export function createPageDataStore({
   onRefused,
 }: PageDataStoreOptions): PageDataStore {
   const pages = new Map<string, VisitedPage & { at: number }>();
+  /** URLs whose holes were last of another shell. */
+  const mismatched = new Set<string>();
   let skewed = false;
 
   const toOptions = () => ({ base, attempts: isServerRendered() ? PAGE_DATA_ATTEMPTS : 1 });
@@ -82,17 +84,30 @@ export function createPageDataStore({
       signal: signal ? AbortSignal.any([signal, unwanted.signal]) : unwanted.signal,
     });
     holes.catch(() => {}); // `fillShell` reads it once the shell is there
+    const shell = await prefetches.load(url, signal);
     function isRefused({ headers }: Response): boolean {
       const isOfBuild = !noteBuild(headers.get(BUILD_HEADER) ?? undefined);
-      if (!isCached || (isOfBuild && headers.has(HOLES_HEADER))) return false;
+      const etag = headers.get(HOLES_HEADER);
+      const isOther = isOtherShell(url, shell, etag);
+      if (!isOther && (!isCached || (isOfBuild && etag !== null))) return false;
       prefetches.forget(url);
       onRefused(fullUrl);
       return true;
     }
-    const shell = await prefetches.load(url, signal);
     if (shell.kind === 'page' && shell.lines) return fillShell(shell, holes, isRefused, signal);
     unwanted.abort();
     return shell;
+  }
+
+  /**
+   * Holes have their places in one shell, and the server can have rendered another since. Says so once for each URL,
+   * because replicas that keep different shells could go on like that.
+   */
+  function isOtherShell(url: string, shell: PageDataResult, etag: string | null): boolean {
+    const isOther = shell.kind === 'page' && etag !== null && shell.etag !== undefined && shell.etag !== etag;
+    if (mismatched.delete(url) || !isOther) return false;
+    mismatched.add(url);
+    return true;
   }
 
   function recall(fullUrl: string) {

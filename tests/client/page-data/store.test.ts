@@ -284,6 +284,22 @@ describe('the holes of a shell page', () => {
     expect(calls.slice(3)).toHaveLength(2);
   });
 
+  it('are of the shell that is shown: for another one, the page is loaded again once', async () => {
+    const onRefused = vi.fn();
+    const { store, calls } = createTestStore({ onRefused });
+    const answer = async (at: number, shell: string, holes: string) => {
+      const loading = page(store.loadShell('/shop'));
+      calls[at + 1]?.answer(shellLine, { headers: { ...WIRE, ETag: shell } });
+      calls[at]?.answer(toHoles('ada'), { headers: { ...WIRE, 'X-Holes': holes } });
+      return loading;
+    };
+    const first = await answer(0, 'W/"1"', 'W/"2"');
+    await expect.poll(() => onRefused.mock.calls).toEqual([['/shop']]);
+    expect(await Promise.race([first.user, 'pending'])).toBe('pending');
+    expect(await (await answer(2, 'W/"1"', 'W/"2"')).user).toBe('ada');
+    expect(onRefused).toHaveBeenCalledTimes(1);
+  });
+
   it.each([
     ['is refused', (calls: readonly Call[]) => calls[0]?.answer('{"busy":true}', { status: 503, headers: WIRE })],
     ['ends early', (calls: readonly Call[]) => calls[0]?.answer('', { headers: HOLES })],

@@ -101,7 +101,7 @@ export async function sendShellData(exchange: PageExchange, shell: VisitorShell)
   if (!page || failed || pageRequest.endedBy) return false;
   if (shell.wantsHoles && pageRequest.method === 'GET') {
     setPageHeaders(exchange, 'no-store');
-    response.setHeader(HOLES_HEADER, '1');
+    response.setHeader(HOLES_HEADER, page.etag);
     const { promises } = shell.fill(page.payload.data, holes);
     await sendEncoded(exchange, { late: encodeHoles(promises, toEncodeOptions(pageRequest)) });
     return true;
