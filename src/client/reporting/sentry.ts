@@ -166,7 +166,7 @@ function isError(thrown: unknown): boolean {
 function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
   let bytesOnTheWay = 0;
   return async function post({ body }) {
-    const bytes = body.length;
+    const { size: bytes } = new Blob([body as BlobPart]);
     bytesOnTheWay += bytes;
     try {
       const keepalive = bytesOnTheWay <= MAX_KEEPALIVE_BYTES;

@@ -138,11 +138,17 @@ export interface ClientOptions {
  *
  * A body with files is sent as a form.
  *
- * @throws ApiError for a status of 500 or more; a `TimeoutError` after 10 s, without files; what `fetch` throws
+ * @throws ApiError for a status of 500 or more; a `TimeoutError` after 10 s, without files; a TypeError for a parameter
+ *   that is empty, `.` or `..`; what `fetch` throws
  */
 export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client<Api> {
   return toClient<Api>(async (method, path, { params = {}, query = {}, body, headers, signal }) => {
-    const where = path.replace(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(String(params[name])));
+    const where = path.replace(/:(\w+)/g, (part, name: string) => {
+      const value = encodeURIComponent(String(params[name]));
+      // A URL drops these, so the call would reach another operation.
+      if (/^\.{0,2}$/.test(value)) throw new TypeError(`"${value}" as ${part} in a path`);
+      return value;
+    });
     const search = String(toSearch(query));
     const form = toForm(body);
     const response = await fetchWithRetry(

@@ -52,9 +52,14 @@ export function useShownError(thrown: unknown): PageError {
   const reload = reloadFor?.(thrown);
   if (reload) use(reload); // keeps what is shown until the document is there
   const error = toPageError(thrown);
-  const [address, setAddress] = useState<ReportedAddress>();
-  useEffect(() => onShownError?.(error, thrown, setAddress), [thrown, onShownError]);
-  return address && error.digest === undefined ? { ...error, ...address } : error;
+  const [reported, setReported] = useState<ReportedAddress & { of: unknown }>();
+  useEffect(
+    () => onShownError?.(error, thrown, (address) => setReported({ ...address, of: thrown })),
+    [thrown, onShownError],
+  );
+  if (!reported || reported.of !== thrown || error.digest !== undefined) return error;
+  const { of: _, ...address } = reported;
+  return { ...error, ...address };
 }
 
 /** The digest of a failure. For visitors who can open the failure, it is a link to it. */

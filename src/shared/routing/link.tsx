@@ -42,7 +42,8 @@ interface NavLinkProps extends LinkProps {
 /** A link that marks the current page: `aria-current="page"`, or `"true"` on a page below it. */
 export function NavLink({ end = false, ...props }: NavLinkProps): ReactNode {
   const { pathname } = useLocation();
-  const path = props.to.replace(/[?#].*$/, '');
+  const given = props.to.replace(/[?#].*$/s, '') || pathname;
+  const path = pathname.startsWith(given) ? given : encodeURI(given);
   const isBelow = !end && path !== '/' && pathname.startsWith(`${path}/`);
   const current = pathname === path ? 'page' : isBelow ? 'true' : undefined;
   return <Link aria-current={current} {...props} />;

@@ -589,6 +589,12 @@ describe('a client', () => {
     return result ?? Promise.reject(new Error('The handler did not run.'));
   };
 
+  it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', async (id) => {
+    await expect(remotely((client) => client.get('/todos/:id', { params: { id } } as never))).rejects.toThrow(
+      TypeError,
+    );
+  });
+
   describe.each([
     ['of another process', remotely],
     ['in the same process', inProcess],

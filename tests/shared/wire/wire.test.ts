@@ -1,8 +1,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { toScriptText } from '../../../src/server/errors/escape-html.ts';
 import { createDecoder, type LatePromise, WireFailure } from '../../../src/shared/wire/decode.ts';
-import { type EncodeOptions, encode, toScriptText } from '../../../src/shared/wire/encode.ts';
+import { type EncodeOptions, encode } from '../../../src/shared/wire/encode.ts';
 import { WireError } from '../../../src/shared/wire/format.ts';
 import type { PageError } from '../../../src/shared/wire/payload.ts';
 import { holdRejections } from '../../../src/shared/wire/plain.ts';

@@ -14,7 +14,7 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
   const facts = presentFacts(incident);
   return {
     ...facts,
-    title: facts.title.slice(0, MAX_TITLE),
+    title: facts.title.slice(0, MAX_TITLE).toWellFormed(),
     firstRelease,
     lastRelease,
     chart: span === '24h' ? charts.day : charts.fortnight,

@@ -1,6 +1,6 @@
 import script from 'inline:src/client/hydration/early-script.ts';
 import type { BrowserReporting } from '../../../shared/reporting/browser-report.ts';
-import { toScriptText } from '../../../shared/wire/encode.ts';
+import { toScriptText } from '../../errors/escape-html.ts';
 
 /**
  * Returns the first script of every document, which records errors until the page's own script has loaded. It is the

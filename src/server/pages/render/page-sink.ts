@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { toScriptText } from '../../../shared/wire/encode.ts';
 import { LATE_ATTRIBUTE } from '../../../shared/wire/protocol.ts';
+import { toScriptText } from '../../errors/escape-html.ts';
 
 type SinkEvent = 'close' | 'drain' | 'error';
 

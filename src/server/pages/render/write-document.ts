@@ -1,6 +1,6 @@
-import { encode, toScriptText } from '../../../shared/wire/encode.ts';
+import { encode } from '../../../shared/wire/encode.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/wire/protocol.ts';
-import { escapeHtml } from '../../errors/escape-html.ts';
+import { escapeHtml, toScriptText } from '../../errors/escape-html.ts';
 import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';
 import { drawRandom, type Trace } from '../../request/request-info.ts';
 import type { PageRequest } from '../page-request.ts';
