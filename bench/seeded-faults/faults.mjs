@@ -59,8 +59,8 @@ const AREAS = {
       [
         'a failed static page is kept',
         'src/server/pages/page-cache.ts',
-        'if (page && !page.failed && isCurrent()) add(key, page);',
-        'if (page && isCurrent()) add(key, page);',
+        'if (page && !page.failed) add(key, page);',
+        'if (page) add(key, page);',
       ],
       ['the cache forgets its size', 'src/server/pages/page-cache.ts', '    bytes -= entry.page.bytes;\n', ''],
       [
@@ -126,8 +126,8 @@ const AREAS = {
       [
         'a dropped shell is kept by a render that had begun',
         'src/server/pages/page-cache.ts',
-        'if (page && !page.failed && isCurrent()) add(key, page);',
-        'if (page && !page.failed) add(key, page);',
+        'if (!isCurrent()) return page;',
+        '',
       ],
     ],
   },
@@ -332,7 +332,7 @@ const AREAS = {
       [
         'a report that was not stored counts as seen',
         'src/server/reports/ingest-envelope.ts',
-        'else recentIds.forget(id);',
+        'if (!isStored) recentIds.forget(id);',
         '',
       ],
     ],

@@ -10,6 +10,7 @@ import { createAfterNavigation, createPostedForm } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
 import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
+import { loadDocument } from './load-document.ts';
 import { restorePlace } from './place.ts';
 import { toFields } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
@@ -57,7 +58,11 @@ export function createNavigator({
     build: payload.build,
     isServerRendered: () => isServerRendered,
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
-    onRefused: (url) => whenIdle(() => void update(url).catch(() => {})),
+    onRefused: (url, isAgain) =>
+      whenIdle(() => {
+        const again = isAgain ? loadDocument(url, { guarded: true, isReplaced: true }) : update(url);
+        void again.catch(() => {});
+      }),
   });
   const posted = createPostedForm();
   const afterNavigation = createAfterNavigation(shown.location);

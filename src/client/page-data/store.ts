@@ -16,8 +16,10 @@ export interface PageDataStoreOptions {
   /**
    * Called when a page can be shown with places that stay empty: a deferred value of its prefetch failed, or the server
    * refused the holes of its shell, because the visitor was signed out or the build is another. Load the page again.
+   *
+   * @param isAgain its holes were of another shell twice, as with replicas that keep different ones. Load the document
    */
-  readonly onRefused: (url: string) => void;
+  readonly onRefused: (url: string, isAgain?: boolean) => void;
 }
 
 /** A page that was shown, cached for Back. */
@@ -85,29 +87,22 @@ export function createPageDataStore({
     });
     holes.catch(() => {}); // `fillShell` reads it once the shell is there
     const shell = await prefetches.load(url, signal);
-    function isRefused({ headers }: Response): boolean {
-      const isOfBuild = !noteBuild(headers.get(BUILD_HEADER) ?? undefined);
-      const etag = headers.get(HOLES_HEADER);
-      const isOther = isOtherShell(url, shell, etag);
-      if (!isOther && (!isCached || (isOfBuild && etag !== null))) return false;
-      prefetches.forget(url);
-      onRefused(fullUrl);
-      return true;
-    }
     if (shell.kind === 'page' && shell.lines) return fillShell(shell, holes, isRefused, signal);
     unwanted.abort();
     return shell;
-  }
 
-  /**
-   * Holes have their places in one shell, and the server can have rendered another since. Says so once for each URL,
-   * because replicas that keep different shells could go on like that.
-   */
-  function isOtherShell(url: string, shell: PageDataResult, etag: string | null): boolean {
-    const isOther = shell.kind === 'page' && etag !== null && shell.etag !== undefined && shell.etag !== etag;
-    if (mismatched.delete(url) || !isOther) return false;
-    mismatched.add(url);
-    return true;
+    /** Holes have their places in one shell, and the server can have rendered another since. */
+    function isRefused({ headers }: Response): boolean {
+      const isOfBuild = !noteBuild(headers.get(BUILD_HEADER) ?? undefined);
+      const etag = headers.get(HOLES_HEADER);
+      const isOther = shell.kind === 'page' && shell.etag !== undefined && etag !== null && etag !== shell.etag;
+      const isAgain = mismatched.delete(url);
+      if (!isOther && (!isCached || (isOfBuild && etag !== null))) return false;
+      if (isOther && !isAgain) mismatched.add(url);
+      prefetches.forget(url);
+      onRefused(fullUrl, isOther && isAgain);
+      return true;
+    }
   }
 
   function recall(fullUrl: string) {

@@ -43,7 +43,8 @@ interface NavLinkProps extends LinkProps {
 export function NavLink({ end = false, ...props }: NavLinkProps): ReactNode {
   const { pathname } = useLocation();
   const given = props.to.replace(/[?#].*$/s, '') || pathname;
-  const path = pathname.startsWith(given) ? given : encodeURI(given);
+  // Paths are encoded. An ASCII one is already, and most are.
+  const path = /[^ -~]/.test(given) ? new URL(given, 'http://a').pathname : given;
   const isBelow = !end && path !== '/' && pathname.startsWith(`${path}/`);
   const current = pathname === path ? 'page' : isBelow ? 'true' : undefined;
   return <Link aria-current={current} {...props} />;

@@ -284,7 +284,7 @@ describe('the holes of a shell page', () => {
     expect(calls.slice(3)).toHaveLength(2);
   });
 
-  it('are of the shell that is shown: for another one, the page is loaded again once', async () => {
+  it('are of the shell that is shown: for another one, the page is loaded again, and then its document', async () => {
     const onRefused = vi.fn();
     const { store, calls } = createTestStore({ onRefused });
     const answer = async (at: number, shell: string, holes: string) => {
@@ -294,10 +294,16 @@ describe('the holes of a shell page', () => {
       return loading;
     };
     const first = await answer(0, 'W/"1"', 'W/"2"');
-    await expect.poll(() => onRefused.mock.calls).toEqual([['/shop']]);
+    await expect.poll(() => onRefused.mock.calls).toEqual([['/shop', false]]);
     expect(await Promise.race([first.user, 'pending'])).toBe('pending');
-    expect(await (await answer(2, 'W/"1"', 'W/"2"')).user).toBe('ada');
-    expect(onRefused).toHaveBeenCalledTimes(1);
+    await answer(2, 'W/"1"', 'W/"2"');
+    await expect
+      .poll(() => onRefused.mock.calls)
+      .toEqual([
+        ['/shop', false],
+        ['/shop', true],
+      ]);
+    expect(await (await answer(4, 'W/"2"', 'W/"2"')).user).toBe('ada');
   });
 
   it.each([
