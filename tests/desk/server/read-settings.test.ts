@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settings } from '#product-server/settings.ts';
-import type { NotifySettings } from '../../../src/desk/server/notifications/settings.ts';
-import { createTargets } from '../../../src/desk/server/notifications/targets.ts';
 import { readDeskSettings } from '../../../src/desk/server/read-settings.ts';
 import { DESK_SETTINGS } from '../../../src/desk/server/settings.ts';
 import { readConfig, SETTINGS } from '../../../src/server/config.ts';
@@ -36,17 +34,6 @@ it.each([
   [{ PUBLIC_ORIGINS: 'https://example.com', DESK_ORIGIN: 'https://desk.example.com' }, 'https://desk.example.com'],
 ])('the origin of links with %o is %s', (env, origin) => {
   expect(read({ ...WEBHOOK, ...env })?.deskOrigin).toBe(origin);
-});
-
-it('names the targets without their secrets', () => {
-  const targets = createTargets(
-    read({ ...WEBHOOK, ...MAIL, WEBHOOK_SECRET: 'canary-canary-canary' }) as NotifySettings,
-  );
-  expect(targets.map(({ name }) => name)).toEqual([
-    'Webhook 1 hooks.example.com',
-    'Webhook 2 other.example',
-    'Mail to d@e.f, g@h.i',
-  ]);
 });
 
 it('trusts the header of a proxy only with addresses and a secret', () => {
