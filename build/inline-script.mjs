@@ -4,7 +4,7 @@ import { build as bundle } from 'esbuild';
 /**
  * Inline scripts and style sheets of documents, imported as text:
  * `import script from 'inline:src/client/hydration/early-script.ts'`. They are written, type-checked and tested as
- * client modules, and the server puts them into pages.
+ * client modules, and the server puts them into pages: a script as the body of a function, which its names stay in.
  */
 
 /** @param {string} root @param {string} target @returns {import('esbuild').Plugin} */
@@ -33,14 +33,13 @@ export async function bundleScript(root, file, target) {
     write: false,
     metafile: true,
     minify: true,
-    format: 'iife',
+    format: 'esm',
     platform: 'browser',
     target,
     logLevel: 'silent',
     legalComments: 'none',
   });
-  // Documents have code before it, so this would be no directive.
-  const text = outputFiles[0].text.trim().replace(/^"use strict";/, '');
+  const text = outputFiles[0].text.trim();
   // Such text would end the script element, or change how the rest of the page is parsed.
   if (/<\/script|<script|<!--/i.test(text))
     throw new Error(

@@ -39,7 +39,7 @@ describe('the production build', () => {
     onTestFinished(() => server.stop());
     const page = await (await fetch(server.url)).text();
     const without = page
-      .replace(/<script[^>]*>\{const SETTINGS=.*?<\/script>/s, '')
+      .replace(/<script[^>]*>\(SETTINGS=>.*?<\/script>/s, '')
       .replaceAll(/<meta name="(?:sentry-trace|baggage)"[^>]*>/g, '');
     expect(page.length - without.length).toBeGreaterThan(1000);
     expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);

@@ -59,14 +59,17 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
 /** Reads the trace of the server's render, or creates one, because a cached page must not contain a visitor's trace. */
 function readTrace(): BrowserTrace {
   const read = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
-  const [traceId = '', parentId, sampled = ''] = read('sentry-trace')?.split('-') ?? [toHex(16)];
+  const [traceId, parentId, sampled = ''] = (read('sentry-trace') ?? toHex(16)).split('-') as [
+    string,
+    string?,
+    string?,
+  ];
   return { traceId, parentId, spanId: toHex(8), sampled, baggage: read('baggage') ?? `sentry-trace_id=${traceId}` };
 }
 
 function toHex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => (byte + 256).toString(16).slice(1)).join(
-    '',
-  );
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return random.reduce((hex, byte) => hex + (byte + 256).toString(16).slice(1), '');
 }
 
 /** Reports only what failed. The page's own script reports more, once it is there. */

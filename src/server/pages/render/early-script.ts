@@ -7,5 +7,5 @@ import { toScriptText } from '../../errors/escape-html.ts';
  * same in each document, so that the policy of a cached page can name it by its hash.
  */
 export function createEarlyScript(settings: BrowserReporting): string {
-  return `{const SETTINGS=${toScriptText(JSON.stringify(settings))};${script}}`;
+  return `(SETTINGS=>{${script}})(${toScriptText(JSON.stringify(settings))})`;
 }
