@@ -79,6 +79,24 @@ test('the lines of a text end with CRLF, whatever the method and the encoding', 
   await page.waitForURL('**/forms?*text=1%0D%0A2');
 });
 
+test('a double click sends a form once, and another text is sent', async () => {
+  const { page } = await open();
+  const posts: (string | null)[] = [];
+  await page.route('**/forms', async (route) => {
+    posts.push(route.request().postData());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.fallback();
+  });
+  const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
+  const save = page.getByRole('button', { name: 'Save lines', exact: true });
+  await text.fill('1');
+  await save.dblclick();
+  await text.fill('2');
+  await save.click();
+  await expect.poll(() => result(page)).toEqual([['text', '2']]);
+  expect(posts.map((post) => new URLSearchParams(post ?? '').get('text'))).toEqual(['1', '2']);
+});
+
 test('a form that is posted to another app of this site goes there', async () => {
   const { page, press, documents } = await open();
   await press('Save in another app');

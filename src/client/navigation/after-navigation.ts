@@ -61,8 +61,10 @@ function decode(hash: string): string {
 
 /** Handles a form after its background post is answered. */
 interface PostedForm {
+  /** Whether the form is being sent with the same fields, as by a double click. */
+  isSending(submission: Submission, fields: string): boolean;
   /** Call it when the form is sent. `navigation` settles when the router has finished or abandoned it. */
-  follow(submission: Submission, navigation: Promise<void>): Promise<void>;
+  follow(submission: Submission, fields: string, navigation: Promise<void>): Promise<void>;
   /** Call it when the server has answered: the action accepted or refused the form. */
   onAnswer(isTaken: boolean): void;
   /** Call it when the page shows the answer. */
@@ -70,6 +72,7 @@ interface PostedForm {
 }
 
 interface Post extends Submission {
+  readonly fields: string;
   /** The focused element when the form was sent. */
   readonly focused: Element | null;
   isTaken: boolean | undefined;
@@ -79,8 +82,11 @@ interface Post extends Submission {
 export function createPostedForm(): PostedForm {
   let last: Post | undefined;
   return {
-    async follow(submission, navigation) {
-      const post: Post = { ...submission, focused: document.activeElement, isTaken: undefined };
+    isSending({ form, submitter }, fields) {
+      return last?.form === form && last.submitter === submitter && last.fields === fields;
+    },
+    async follow(submission, fields, navigation) {
+      const post: Post = { ...submission, fields, focused: document.activeElement, isTaken: undefined };
       last = post;
       await navigation;
       if (post.isTaken === undefined && last === post) last = undefined;

@@ -202,6 +202,11 @@ export function createDataStrategy({
     if (payload.errors && !isTaken(result)) keepPlace(); // an error replaces the page
     // Only a reload can help a form that another build refuses.
     if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
+    if (isFetcher && payload.build !== build && isTaken(result)) {
+      // The page still shows what the form changed, and this build cannot show what the server has now.
+      const { pathname, search, hash } = getState().location;
+      await loadDocument(pathname + search + hash, { guarded: true, isReplaced: true });
+    }
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };

@@ -165,14 +165,17 @@ export function createNavigator({
       if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
       const isPost = /^post$/i.test(read('method') ?? '');
       const formData = new FormData(form, submitter);
+      const body = toFields(formData);
+      const fields = body.toString();
+      if (isPost && posted.isSending(submission, fields)) return true;
       const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
       const navigation = router.navigate(toPath(link) + link.hash, {
         formMethod: isPost ? 'post' : 'get',
-        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body: toFields(formData) }),
+        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body }),
         replace: read('data-replace') === null ? undefined : true,
         preventScrollReset: read('data-keep-scroll') !== null,
       });
-      if (isPost) void posted.follow(submission, navigation);
+      if (isPost) void posted.follow(submission, fields, navigation);
       return true;
     },
   };
