@@ -1,3 +1,4 @@
+import { useLocation } from 'react-router';
 import { Link, type PageProps } from '#engine';
 import type { signIn } from '#product-server/pages/sign-in.ts';
 import { accountPaths } from '../../account-paths.ts';
@@ -8,6 +9,7 @@ import { CheckMail } from '../../ui/message.tsx';
 
 export default function SignIn({ data }: PageProps<typeof signIn>) {
   const { providers, hasMail, hasFailed } = data;
+  const { search } = useLocation(); // the page to return to
   const sent = useActionResult('sign-in.sendLink');
   const result = useActionResult('sign-in.signIn') ?? sent;
   if (sent?.data) return <CheckMail email={sent.data.email} />;
@@ -45,7 +47,7 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
         </p>
       ))}
       <p>
-        No account yet? <Link to={accountPaths.signUp}>Sign up</Link>
+        No account yet? <Link to={accountPaths.signUp + search}>Sign up</Link>
       </p>
     </article>
   );

@@ -1,3 +1,4 @@
+import { useLocation } from 'react-router';
 import { Link, type PageProps } from '#engine';
 import type { signUp } from '#product-server/pages/sign-up.ts';
 import { accountPaths } from '../../account-paths.ts';
@@ -8,6 +9,7 @@ import { CheckMail } from '../../ui/message.tsx';
 
 export default function SignUp({ data }: PageProps<typeof signUp>) {
   const { hasMail } = data;
+  const { search } = useLocation(); // the page to return to
   const result = useActionResult('sign-up.signUp');
   if (result?.data) return <CheckMail email={result.data.email} />;
   return (
@@ -22,7 +24,7 @@ export default function SignUp({ data }: PageProps<typeof signUp>) {
         <button type="submit">{hasMail ? 'Send the link' : 'Sign up'}</button>
       </Form>
       <p>
-        Do you have an account? <Link to={accountPaths.signIn}>Sign in</Link>
+        Do you have an account? <Link to={accountPaths.signIn + search}>Sign in</Link>
       </p>
     </article>
   );
