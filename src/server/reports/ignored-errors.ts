@@ -15,7 +15,9 @@ type NoiseReason =
   /** A video or audio that was paused before it started. */
   | 'media'
   /** A copy of the page, saved to disk. */
-  | 'saved-page';
+  | 'saved-page'
+  /** A request that the visitor cancelled by leaving a page before it was ready. */
+  | 'leaving';
 
 /** The fields of an error that are checked: of an `ErrorRecord`, or of an error in the browser without a digest. */
 export interface SeenError {
@@ -48,6 +50,9 @@ const RESIZE_MESSAGE =
   /^(?:Uncaught )?(?:Error: )?ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/;
 const MEDIA_MESSAGE = /^The play\(\) request was interrupted\b/;
 
+/** What the document's first script makes of a request without a response. Reports of a ready page have more. */
+const EARLY_MESSAGE = /^(?:Uncaught )?TypeError: (?:Failed to fetch|NetworkError [^:]*|Load failed)$/;
+
 /**
  * Returns why a report is ignored, or undefined if it is a failure. An error with a frame of this site is never blamed on
  * foreign code. Errors that break a page for its visitor are never ignored, even if foreign code caused them: a
@@ -61,6 +66,7 @@ export function noiseOf(report: SeenReport): NoiseReason | undefined {
   if (report.pageUrl !== undefined && /^(?:file|content|blob|data):/i.test(report.pageUrl)) return 'saved-page';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
   if (MEDIA_MESSAGE.test(error.message)) return 'media';
+  if (error.class === 'Error' && EARLY_MESSAGE.test(error.message)) return 'leaving';
   return hasOwnFrame(report) ? undefined : foreignNoiseOf(report, error);
 }
 

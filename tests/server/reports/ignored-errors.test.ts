@@ -46,6 +46,8 @@ describe('ignored errors', () => {
       report('The play() request was interrupted by a call to pause().', [own], 'AbortError'),
       'media',
     ],
+    ['a page that was left early', report('TypeError: Failed to fetch'), 'leaving'],
+    ['one that was left early in development', report('Uncaught TypeError: Failed to fetch'), 'leaving'],
     ['a page on a disk', { ...report('x is null', [own]), pageUrl: 'file:///C:/Users/ann/page.html' }, 'saved-page'],
   ])('%s', (_name, seen, reason) => {
     expect(noiseOf(seen)).toBe(reason);
@@ -53,6 +55,8 @@ describe('ignored errors', () => {
 
   it.each<[string, SeenReport]>([
     ['a failure of the app', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
+    ['a request of a page that was ready', report('Failed to fetch', [], 'TypeError')],
+    ['a chunk that does not load', report('TypeError: Failed to fetch dynamically imported module: /assets/a.js')],
     ['one called by an extension', report('x is null', [own, extension])],
     [
       'one with raw frames of a browser',
