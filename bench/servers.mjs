@@ -2,14 +2,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { hasRequiredNode } from '../bin/require-node.mjs';
 
 // The command continues in the pinned Node, and this process exits with it. Until then, it must do nothing.
 if (!hasRequiredNode()) await new Promise(() => {});
 
-export const root = fileURLToPath(new URL('..', import.meta.url));
+export const root = join(import.meta.dirname, '..');
 export const TOKEN = 'a-token-of-the-benchmark';
 const cores = availableParallelism();
 /** Whether server and load have separate cores. */

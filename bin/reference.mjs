@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseSync } from 'oxc-parser';
 
 // `npm run reference` writes docs/reference.md from the public indexes: each name with the first sentence of its description.
@@ -49,7 +48,7 @@ function describe({ path, source, program, comments }, name) {
   return sentence.replaceAll('|', '\\|');
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const root = fileURLToPath(new URL('..', import.meta.url));
+if (process.argv[1] === import.meta.filename) {
+  const root = join(import.meta.dirname, '..');
   writeFileSync(join(root, 'docs/reference.md'), writeReference(root));
 }

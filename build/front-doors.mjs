@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import { toRelative } from './files.mjs';
 
 /** The public indexes, by their names in `imports` in package.json. */
 export const indexes = {
@@ -51,7 +52,7 @@ export function openFrontDoors(build, { name: door, index, isOurs = () => true }
       return `export { ${local} as ${name} } from "${file}";`;
     });
     // One module per importer. A shared one would become a separate chunk.
-    const path = relative(build.initialOptions.absWorkingDir ?? '', importer).replaceAll('\\', '/');
+    const path = toRelative(build.initialOptions.absWorkingDir ?? '', importer);
     return { path, namespace, sideEffects: false, pluginData: contents.join('\n') };
   });
   build.onLoad({ filter: /.*/, namespace }, ({ pluginData }) => ({

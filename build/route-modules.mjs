@@ -1,5 +1,6 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
+import { toRelative } from './files.mjs';
 
 /**
  * Finds the file of each route's page. It bundles and evaluates each route table with its dynamic imports unchanged, and
@@ -63,7 +64,7 @@ function collect(root, table, routes, modules) {
       throw new Error(
         `Two routes have the id "${route.id}". Ids identify the data and actions of a page. Give each route a unique id.`,
       );
-    modules[route.id] = relative(root, path).replaceAll('\\', '/');
+    modules[route.id] = toRelative(root, path);
     collect(root, table, route.children ?? [], modules);
   }
 }

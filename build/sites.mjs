@@ -1,5 +1,6 @@
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
+import { toRelative } from './files.mjs';
 import { indexSource } from './sites/index-source.mjs';
 import { lineEnd } from './sites/line-end.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
@@ -121,7 +122,7 @@ function toVlq(value) {
 /** Returns a path relative to the root. esbuild's are relative to the bundle or begin with a plugin's namespace. */
 function toSourcePath(root, folder, source) {
   if (/^[\w-]{2,}:/.test(source)) return source;
-  return relative(root, resolve(folder, source)).replaceAll('\\', '/');
+  return toRelative(root, resolve(folder, source));
 }
 
 /** Returns `node_modules/pg` for any file of it. Modules of plugins have their namespace instead. */

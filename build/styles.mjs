@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
+import { toRelative } from './files.mjs';
 import { toLateFile } from './first-load.mjs';
 
 const assets = '.avif .gif .jpeg .jpg .png .svg .webp .eot .otf .ttf .woff .woff2';
@@ -89,7 +90,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   function withFile(message) {
     const { location } = message;
     const file = modules.get(location?.file);
-    return file ? { ...message, location: { ...location, file: relative(root, file) } } : message;
+    return file ? { ...message, location: { ...location, file: toRelative(root, file) } } : message;
   }
 
   return {
@@ -121,7 +122,7 @@ function namesFromPath(root, read, modules) {
     setup(build) {
       build.onResolve({ filter: moduleEnd }, ({ path: specifier, resolveDir }) => {
         const file = resolve(resolveDir, specifier);
-        const key = hash('sha256', relative(root, file).replaceAll('\\', '/')).slice(0, 5);
+        const key = hash('sha256', toRelative(root, file)).slice(0, 5);
         const path = `${basename(file).replace(moduleEnd, '')}-${key}.module.css`;
         modules.set(`css-module:${path}`, file);
         return { path, namespace: 'css-module', pluginData: file };

@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listFiles, readJson } from '../../build/files.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 import { listSettings, withoutSettings } from './settings.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = join(import.meta.dirname, '../..');
 
 /** What each template needs in production, besides Spillway's packages. */
 const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely', 'pg'] };

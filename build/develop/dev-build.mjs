@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk, product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
-import { readFiles } from '../files.mjs';
+import { readFiles, toRelative } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
@@ -104,7 +104,7 @@ export async function createDevBuild(root, warn) {
   }
 
   function toTextsFile() {
-    const byFile = [...texts].map(([path, text]) => [relative(root, path).replaceAll('\\', '/'), text]);
+    const byFile = [...texts].map(([path, text]) => [toRelative(root, path), text]);
     return { path: 'texts.json', contents: JSON.stringify(Object.fromEntries(byFile.sort())) };
   }
 

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
+import remapping from '@jridgewell/remapping';
 import { parseSync } from 'oxc-parser';
 import { transform } from 'oxc-transform';
 import { browserTarget, toDefinitions } from '../bundles.mjs';
-import { readInputMap, throughInputMap } from './input-map.mjs';
+import { readInputMap } from './input-map.mjs';
 
 /**
  * @typedef {object} ModuleFacts
@@ -43,8 +44,8 @@ export async function compileModule(file, source, lang, path, listExports) {
     const from = JSON.stringify(specifier);
     text = text.replace(`export * from ${from};`, `export { ${names.join(', ')} } from ${from};`);
   }
-  const input = readInputMap(path, source);
-  const toSource = input ? throughInputMap(map, input) : { ...map, sources: [basename(file)] };
+  const input = await readInputMap(path, source);
+  const toSource = input ? remapping([map, input], () => null) : { ...map, sources: [basename(file)] };
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(toSource)).toString('base64')}`;
   return { code: `${text}\n//# sourceMappingURL=${url}`, facts };
 }
