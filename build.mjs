@@ -34,11 +34,7 @@ const clientFolder = 'dist/client';
  * @param {{ root?: string, log?: (line: string) => void, onRunnable?: () => void }} [options] `onRunnable`
  *   is called when a server can start, although maps, the table of locations and compressed files are not written yet
  */
-export async function build({
-  root = import.meta.dirname,
-  log = console.log,
-  onRunnable = () => {},
-} = {}) {
+export async function build({ root = import.meta.dirname, log = console.log, onRunnable = () => {} } = {}) {
   const started = performance.now();
   const stamp = toStamp(root);
   const desk = findDesk(root);
