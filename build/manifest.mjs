@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { toLateFile } from './first-load.mjs';
+import { findOwner } from './packages.mjs';
 import { groupSheets, listSheets } from './styles.mjs';
 
 /**
@@ -122,7 +123,7 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
 function findLargestPackage(chunks) {
   const totals = new Map();
   for (const [path, { bytesInOutput }] of chunks.flatMap((inputs) => Object.entries(inputs))) {
-    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? 'src';
+    const name = findOwner(path) ?? 'src';
     totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
   }
   return [...totals].sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'src';

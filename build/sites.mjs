@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { toRelative } from './files.mjs';
+import { findOwner } from './packages.mjs';
 import { indexSource } from './sites/index-source.mjs';
 import { lineEnd } from './sites/line-end.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
@@ -127,10 +128,7 @@ function toSourcePath(root, folder, source) {
 
 /** Returns `node_modules/pg` for any file of it. Modules of plugins have their namespace instead. */
 function toPackage(path) {
-  const start = path.lastIndexOf('node_modules/');
-  if (start < 0) return `node_modules/(${path.includes(':') ? path.slice(0, path.indexOf(':')) : 'linked'})`;
-  const [scope = '', name = ''] = path.slice(start + 'node_modules/'.length).split('/');
-  return `node_modules/${scope.startsWith('@') ? `${scope}/${name}` : scope}`;
+  return `node_modules/${findOwner(path) ?? `(${path.includes(':') ? path.split(':')[0] : 'linked'})`}`;
 }
 
 /** @returns {number[]} start offsets of the lines, counted as in source maps */
