@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { listFiles, readJson } from '../../build/files.mjs';
+import { findLockfile } from '../../build/stamp.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -169,6 +170,7 @@ function writeManifest(packages) {
     manifest.dependencies = toSorted({ ...manifest.dependencies, [name]: version });
   }
   writeJson(join(root, 'package.json'), manifest);
+  if (!findLockfile(root)[0]?.endsWith('package-lock.json')) return;
   const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];
   execFileSync('npm', args, { cwd: root, shell: process.platform === 'win32' });
 }
