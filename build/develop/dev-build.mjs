@@ -86,7 +86,7 @@ export async function createDevBuild(root, warn) {
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
     if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = await readRouteModules(root, [product.table], { plugins: [styles.plugin] });
+    routes = await readRouteModules(root, product.table, { plugins: [styles.plugin] });
     return routes;
   }
 
@@ -150,7 +150,6 @@ export async function createDevBuild(root, warn) {
       ]);
       const { inputs, outputs } = modules.toMetafile();
       const { sheets, assets } = await listClientFiles({
-        root,
         metafile: {
           inputs: { ...builtBase.metafile.inputs, ...inputs },
           outputs: { ...builtBase.metafile.outputs, ...outputs },
