@@ -76,10 +76,6 @@ function readOptions() {
   const { values } = parseArgs({
     options: { only: text, rounds: text, seconds: text, json: { type: 'boolean' } },
   });
-  const { rounds = '9', seconds = '1' } = values;
-  const numbers = { rounds: Number(rounds), seconds: Number(seconds) };
-  for (const [name, value] of Object.entries(numbers)) {
-    if (!(value > 0)) throw new Error(`--${name} is not a number above 0.`);
-  }
-  return { only: values.only?.split(','), json: values.json, ...numbers };
+  const { rounds = 9, seconds = 1 } = values;
+  return { only: values.only?.split(','), json: values.json, rounds: Number(rounds), seconds: Number(seconds) };
 }

@@ -1,15 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { hasRequiredNode } from '../bin/require-node.mjs';
 
 // The command continues in the pinned Node, and this process exits with it. Until then, it must do nothing.
 if (!hasRequiredNode()) await new Promise(() => {});
 
-export const root = fileURLToPath(new URL('..', import.meta.url));
+export const root = join(import.meta.dirname, '..');
 export const TOKEN = 'a-token-of-the-benchmark';
 const cores = availableParallelism();
 /** Whether server and load have separate cores. */
@@ -25,6 +24,15 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 export function makeFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
   cleanups.add(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+  return folder;
+}
+
+/** Makes a copy of a commit, with the packages of this checkout. @returns {string} the folder */
+export function checkOut(commit) {
+  const folder = makeFolder();
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 1 << 28 });
+  execFileSync('tar', ['x'], { cwd: folder, input: archive });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 

@@ -5,7 +5,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { listFiles, readJson } from '../build/files.mjs';
 import { findPackage } from '../build/packages.mjs';
 
@@ -108,11 +107,11 @@ function isLoaded(path, stats) {
   return /\.(?:[cm]?js|json|node|wasm|txt)$|^(?:licen[cs]e|notice)/i.test(name);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
   if (!folder) {
     process.stderr.write('Usage: node bin/image.mjs <folder>, after "npm run build".\n');
     process.exit(1);
   }
-  layOutImage(fileURLToPath(new URL('..', import.meta.url)), resolve(folder));
+  layOutImage(join(import.meta.dirname, '..'), resolve(folder));
 }

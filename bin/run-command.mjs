@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { toPart } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = join(import.meta.dirname, '..');
 
 /**
  * Runs a built command, and builds only if it is missing. It does not rebuild an outdated one, because a build would

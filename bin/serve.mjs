@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { hasCurrentBuild } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = join(import.meta.dirname, '..');
 
 /** Builds if something changed, then runs the server in this process, which keeps its id and its signals. */
 export async function serve() {

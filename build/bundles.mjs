@@ -10,7 +10,7 @@ import { engineByName } from './front-doors.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { nodeHttp } from './node-http.mjs';
-import { nativePackages } from './packages.mjs';
+import { findOwner, nativePackages } from './packages.mjs';
 import { reactByName } from './react-by-name.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
@@ -200,7 +200,7 @@ const PLACE =
 function addAdvice(error) {
   const { text, notes = [] } = error;
   const [, missing] = /^Could not resolve "((?:@[\w.-]+\/)?\w[\w.-]*)/.exec(text) ?? [];
-  const [, importer] = /.*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/.exec(error.location?.file ?? '') ?? [];
+  const importer = findOwner(error.location?.file ?? '');
   const advice = importer
     ? `If ${importer} works without it, add '${importer}' to \`external\` in src/server/product/build.mjs.`
     : `If it is a package, install it: npm install --save-prod ${missing}`;

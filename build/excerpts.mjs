@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { SugarHigh } from 'sugar-high/core';
 import { tokenize } from 'sugar-high/lang/typescript';
+import { toRelative } from './files.mjs';
 
 /**
  * Excerpts of this project's sources, for pages that show their own code:
@@ -23,7 +24,7 @@ export function excerpts(root) {
       build.onResolve({ filter: /^excerpt:/ }, async ({ path, importer }) => {
         const request = path.slice('excerpt:'.length);
         try {
-          const shownBy = relative(root, importer).replaceAll('\\', '/');
+          const shownBy = toRelative(root, importer);
           return { path: request, namespace: 'excerpt', pluginData: await readExcerpt(root, request, shownBy) };
         } catch (error) {
           return { errors: [{ text: error.message }] };

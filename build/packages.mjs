@@ -63,8 +63,10 @@ function isPackage(path) {
 
 /** Returns the package of an import: `@scope/name/file` is a file of `@scope/name`. */
 function toPackage(path) {
-  return path
-    .split('/')
-    .slice(0, path.startsWith('@') ? 2 : 1)
-    .join('/');
+  return /^(?:@[^/]+\/)?[^/]*/.exec(path)?.[0] ?? '';
+}
+
+/** Returns the package of a file, undefined for a file of the project. */
+export function findOwner(file) {
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
 }

@@ -48,8 +48,8 @@ function listInputs(root) {
   return [...inputFiles, ...findLockfile(root), ...inFolders];
 }
 
-/** Represents the installed packages. In a workspace it is in a folder above. */
-function findLockfile(root) {
+/** Finds the file that represents the installed packages. In a workspace it is in a folder above. */
+export function findLockfile(root) {
   const names = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
   const folders = Array.from({ length: 4 }, (_, level) => '../'.repeat(level));
   const paths = folders.flatMap((folder) => names.map((name) => folder + name));

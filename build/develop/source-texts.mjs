@@ -12,17 +12,17 @@ const codeFile = /\.[cm]?[jt]sx?$/;
  */
 export function noteSourceTexts(plugins, texts) {
   return plugins.map((plugin) =>
-    withLoads(plugin, ({ namespace, path }, result) => {
-      if (namespace === 'file' && codeFile.test(path)) note(path, result);
+    withLoads(plugin, async ({ namespace, path }, result) => {
+      if (namespace === 'file' && codeFile.test(path)) await note(path, result);
       return result;
     }),
   );
 
-  function note(path, result) {
+  async function note(path, result) {
     texts.delete(path);
     if (result?.contents === undefined) return;
     const output = Buffer.from(result.contents).toString();
-    const map = readInputMap(path, output);
+    const map = await readInputMap(path, output);
     const text = map ? map.sourcesContent?.[map.sources.indexOf(path)] : output;
     if (typeof text === 'string') texts.set(path, text);
   }
