@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { listFiles, readJson } from '../../build/files.mjs';
 import { findLockfile } from '../../build/stamp.mjs';
+import { createGit } from '../upgrade/git.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -102,7 +103,7 @@ function readOptions(args) {
 /** Returns the output of git; undefined without git, or if it fails. */
 function askGit(...args) {
   try {
-    return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return createGit(root)(args).trim();
   } catch {
     return undefined;
   }
