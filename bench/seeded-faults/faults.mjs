@@ -196,7 +196,7 @@ const AREAS = {
       ],
       [
         'async frames of V8 are lost',
-        'src/server/errors/digest/parse-stack.ts',
+        'src/server/errors/digest/read-error.ts',
         "const isAsync = text.startsWith('async ');",
         "const isAsync = text.startsWith('await ');",
       ],

@@ -158,16 +158,3 @@ export function requireProduct<Settings, Services, Own extends object>(
     sentences.push(`\`apiOrigins\` in ${PRODUCT_FILE} is not a list. Write it as ['https://app.example.com'].`);
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
 }
-
-/** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */
-export function toContextMaker<Settings, Services, Own extends object>(
-  { context }: Product<Settings, Services, Own>,
-  parts: ProductParts<Settings, Services>,
-) {
-  type Made = Own & ProductParts<Settings, Services>;
-  if (!context) return () => parts as Made; // `Own` is empty
-  return async (request: Request, response: Response): Promise<Made> => {
-    const own = (await context({ ...parts, request, response })) as Own; // awaited
-    return { ...own, ...parts };
-  };
-}

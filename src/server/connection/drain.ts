@@ -60,14 +60,10 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  */
 export function createDrain({ server, connections, upgraded, onStart, lag, deadline }: DrainOptions): Drain {
   let running: Promise<DrainEnd> | undefined;
-  let stopped = false;
 
   function sayClose(_req: IncomingMessage, res: ServerResponse): void {
     if (!res.headersSent) res.setHeader('Connection', 'close');
   }
-  connections.onIdle((socket) => {
-    if (stopped) socket.destroySoon();
-  });
 
   /**
    * Accepts the connections that wait in the system's queue. Closing would reset them and lose what they had sent. A
@@ -103,7 +99,7 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     await sleep(lag, undefined, { ref: false });
     const end = performance.now() + deadline;
     await emptyQueue(Math.min(LAST_CONNECTION, deadline / 2));
-    stopped = true;
+    connections.onIdle((socket) => socket.destroySoon());
     // Only the close of `net`: that of `http` would close idle connections and clear the timers (see above).
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const fresh = [...connections.sockets].filter((socket) => socket.bytesRead === 0);

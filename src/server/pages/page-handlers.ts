@@ -58,7 +58,9 @@ const CACHE_BYTES = 64 * MiB;
  *
  * @throws WiringError if the route table and the server halves do not match
  */
-export async function createPages<Own extends object = object>(options: PagesOptions<Own>): Promise<PageSteps> {
+export async function createPages<Own extends object = object, Shared extends object = object>(
+  options: PagesOptions<Own, Shared>,
+): Promise<PageSteps> {
   const services = await createPageServices(options);
   const { matchPage, pages, tree } = services.app;
   const { base } = options.app;
@@ -88,7 +90,9 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   };
 }
 
-async function createPageServices<Own extends object>(options: PagesOptions<Own>): Promise<PageServices> {
+async function createPageServices<Own extends object, Shared extends object>(
+  options: PagesOptions<Own, Shared>,
+): Promise<PageServices> {
   const { server } = options;
   const caching = {
     maxBytes: CACHE_BYTES,

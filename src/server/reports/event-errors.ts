@@ -1,5 +1,4 @@
 import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../shared/limits.ts';
-import { isServedScript } from '../errors/digest/parse-stack.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../limits.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './read-report.ts';
@@ -46,6 +45,11 @@ export function toReportedFile(filename: unknown, sender: Sender): string {
   if (ours && isServedScript(url.pathname)) return `client${url.pathname}`;
   const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
   return toScrubbed(origin + url.pathname, sender.scrubber, MAX_FILE_LENGTH);
+}
+
+/** Reports whether this server serves scripts at a URL's path. `npm run dev` serves the product's modules one by one. */
+function isServedScript(path: string): boolean {
+  return /^\/(?:assets|_dev\/modules)\//.test(path);
 }
 
 /** Returns the outermost error and its causes, without the errors of an `AggregateError`. */

@@ -9,9 +9,10 @@ import { createMetrics, type Metrics } from '../front/metrics.ts';
 import { createTokens, keepToken, listTokens, type Tokens } from '../front/tokens.ts';
 import { createEarlyScript } from '../pages/render/early-script.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
+import { createOwnsPath } from '../request/paths.ts';
 import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
-import { type ConfiguredTracker, createOwnsPath, type PageParts, type Tracker } from '../tracker/tracker.ts';
+import type { ConfiguredTracker, PageParts, Tracker } from '../tracker/tracker.ts';
 import { requireDataFolder } from './data-folder.ts';
 import { createLogger } from './logger.ts';
 

@@ -8,14 +8,13 @@ import {
 import { createDrain, type Drain, joinDrains } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
 import { checkPage } from '../front/check-page.ts';
-import { type MayRead, toMayRead } from '../front/check-token.ts';
-import { metricsPage, type Readiness } from '../front/fixed-paths.ts';
+import { type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
 import { indexPublicFiles } from '../front/public-files.ts';
 import { toSecurityHeaders } from '../front/security-headers.ts';
 import { handleUpgrades } from '../front/upgrades.ts';
 import { openTunnel } from '../reports/tunnel.ts';
+import { createProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
-import { createProxyTrust } from '../request/proxy-trust.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { type Opened, toDeskOrigins } from './open.ts';
 
@@ -35,7 +34,7 @@ const DESK_SHARE = 1 / 16;
 /** Makes the app and the server of each port. */
 export function connect(opened: Opened): Connected {
   const { basics, product, tracker, development, origins } = opened;
-  const { config, checkToken } = basics;
+  const { config, checkToken, metrics } = basics;
   const { deskPort } = config;
   const readiness = { draining: false, details: () => tracker?.health() ?? {} };
   const shown = tracker && basics.tracker && { ...tracker, home: basics.tracker.paths[0] };
@@ -47,7 +46,7 @@ export function connect(opened: Opened): Connected {
   const port = toPort(opened, readiness, {
     origins,
     files,
-    mayReadMetrics: isTogether ? toMayRead(checkToken) : undefined,
+    metricsPaths: isTogether ? metricsPage(metrics, checkToken) : {},
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
   const app = createApp(port, { ...product.parts, development: development?.routes }, isTogether ? shown : undefined);
@@ -70,7 +69,7 @@ export function connect(opened: Opened): Connected {
   /** Only an internal network can reach this port, so the metrics need no token, and error pages do not lead to it. */
   function connectDesk(number: number): HttpServer {
     const own = toDeskOrigins(config.host, number);
-    const facts = { origins: own, files, mayReadMetrics: async () => true, canOpen: undefined };
+    const facts = { origins: own, files, metricsPaths: metricsPage(metrics, undefined), canOpen: undefined };
     const port = toPort(opened, readiness, facts);
     return toServer(opened, port, createApp(port, undefined, shown), deskShare);
   }
@@ -83,17 +82,13 @@ export function connect(opened: Opened): Connected {
 interface PortFacts {
   readonly origins: Origins;
   readonly files: PortParts['answers']['files'];
-  /** Undefined if another port serves the metrics. */
-  readonly mayReadMetrics: MayRead | undefined;
+  /** Empty if another port serves the metrics. */
+  readonly metricsPaths: FixedPaths;
   /** Who sees the URL of a failure. Undefined for nobody. */
   readonly canOpen: OpenedTracker['canOpen'] | undefined;
 }
 
-function toPort(
-  opened: Opened,
-  readiness: Readiness,
-  { origins, files, mayReadMetrics, canOpen }: PortFacts,
-): PortParts {
+function toPort(opened: Opened, readiness: Readiness, { origins, files, metricsPaths, canOpen }: PortFacts): PortParts {
   const { basics, failures, tracker } = opened;
   const { config, log, metrics, manifest, release } = basics;
   const { funnel, inFlight, scrubPath, scrubber, sentry, table } = failures;
@@ -108,10 +103,7 @@ function toPort(
     records: { log, funnel, scrubPath, metrics, inFlight },
     answers: {
       readiness,
-      fixed: [
-        checkPage({ trust, mayRead: toMayRead(basics.checkToken) }),
-        ...(mayReadMetrics ? [metricsPage({ metrics, mayRead: mayReadMetrics })] : []),
-      ],
+      fixed: [checkPage({ trust, checkToken: basics.checkToken }), metricsPaths],
       files,
       findOldAsset: tracker?.findAsset,
       compression: config.compression,

@@ -4,7 +4,7 @@ import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
 import type { SiteParts } from '../app.ts';
 import { toHttpUrl } from '../connection/listen-on.ts';
-import { type Product, requireProduct, toContextMaker } from '../define-product.ts';
+import { type Product, requireProduct } from '../define-product.ts';
 import type { Development } from '../develop/development.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
@@ -94,6 +94,7 @@ async function openProduct<Settings, Services, Own extends object>(
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
+  const { context } = product;
   const { earlyScript, reportPath, traced } = page;
   const pages = await createPages({
     app: {
@@ -101,7 +102,7 @@ async function openProduct<Settings, Services, Own extends object>(
       document,
       errorPages,
       pages: product.pages,
-      createContext: toContextMaker(product, parts),
+      createContext: context && ((request, response) => context({ ...parts, request, response })),
       sharedContext: parts,
     },
     server: {

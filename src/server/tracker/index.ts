@@ -18,7 +18,7 @@ export {
   type LocationTable,
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
-export { LINE_END } from '../errors/digest/parse-stack.ts';
+export { LINE_END } from '../errors/digest/read-error.ts';
 export { errorHandler } from '../errors/error-handler.ts';
 export type {
   BodyField,
@@ -54,10 +54,9 @@ export { createPages } from '../pages/page-handlers.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from '../pages/server-page.ts';
 export { ECHO_AGE } from '../reports/memory.ts';
 export type { AppLog } from '../request/app-log.ts';
-export { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
+export { createProxyTrust, isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 export type { Count } from '../request/counters.ts';
 export { type Origins, parseOrigins } from '../request/origins.ts';
-export { createProxyTrust } from '../request/proxy-trust.ts';
 export { readBearer, removeHeader, takeCookies } from '../request/request-headers.ts';
 export type { Breadcrumb } from '../request/request-info.ts';
 export { onClose, type Step } from '../request/step.ts';
