@@ -68,6 +68,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
+    toLanguage: undefined,
     inMemory: (_req, _res, next) => next(),
     begun: () => (_req, _res, next) => next(),
     notFound: (_req, res) =>

@@ -2,7 +2,7 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { holdRejections } from '../../shared/wire/plain.ts';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { inSpan } from '../request/request-spans.ts';
+import { inPhase } from '../request/request-spans.ts';
 import type { PageRequest } from './page-request.ts';
 import { parseSearch } from './schema.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
@@ -124,9 +124,8 @@ export async function runGuards(
   for (const id of ids) {
     const page = services.app.pages[id];
     if (!page?.guard) continue;
-    const since = performance.now();
     try {
-      await inSpan(pageRequest.info, 'guard', id, () =>
+      await inPhase(pageRequest.info, 'guard', id, () =>
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
@@ -134,8 +133,6 @@ export async function runGuards(
       if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
       if (disposition.kind === 'redirect') return disposition;
       return { routeId: id, error: disposition.error };
-    } finally {
-      pageRequest.info.timings?.add('guard', since, id);
     }
   }
   return undefined;
@@ -183,16 +180,13 @@ async function runLoaders(ids: readonly string[], pageRequest: PageRequest, page
 async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];
   if (!page?.loader && !page?.search) return { id, ok: true, value: null };
-  const since = performance.now();
   try {
     const args = await addSearch(page, pageRequest, await pageRequest.toArgs());
-    const value = (await inSpan(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
+    const value = (await inPhase(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it can reject while another loader is still running
     return { id, ok: true, value, search: args.search };
   } catch (error) {
     return { id, ok: false, error };
-  } finally {
-    pageRequest.info.timings?.add('loader', since, id);
   }
 }
 

@@ -18,21 +18,13 @@ import type { Origins } from '../request/origins.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { type Opened, toDeskOrigins } from './open.ts';
 
-/** The servers of all ports. They do not listen yet. */
-export interface Connected {
-  /** The server of PORT. */
-  readonly site: HttpServer;
-  /** The server of DESK_PORT. */
-  readonly desk: HttpServer | undefined;
-  /** Ends all of them. */
-  readonly drain: Drain;
-}
+export type Connected = ReturnType<typeof connect>;
 
 /** The share of the open connections for DESK_PORT. */
 const DESK_SHARE = 1 / 16;
 
-/** Makes the app and the server of each port. */
-export function connect(opened: Opened): Connected {
+/** Makes the app and the server of each port. They do not listen yet. `drain` ends all of them. */
+export function connect(opened: Opened) {
   const { basics, product, tracker, development, origins } = opened;
   const { config, checkToken, metrics } = basics;
   const { deskPort } = config;

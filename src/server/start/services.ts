@@ -12,12 +12,6 @@ const CLOSE_TIME = 3 * Second;
 /** Thrown when the product's services cannot be opened. The server does not start. */
 export class ServicesError extends StartError {}
 
-interface OpenedServices<Services> {
-  readonly services: Services;
-  /** Closes the services. Never rejects: an error is reported as a failure. */
-  readonly close: () => Promise<void>;
-}
-
 interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
 }
@@ -31,7 +25,7 @@ export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
   settings: Settings,
   { scrubber, log }: ServicesOptions,
-): Promise<OpenedServices<Services>> {
+) {
   let services: Services;
   try {
     const opening = product?.open(settings, { log });
@@ -43,7 +37,8 @@ export async function openServices<Settings, Services>(
 
   return {
     services,
-    async close() {
+    /** Closes the services. Never rejects: an error is reported as a failure. */
+    async close(): Promise<void> {
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(() => {
         log.error({ within: CLOSE_TIME }, "The product's services did not close in time.");

@@ -5,7 +5,7 @@ import { toSize } from '../../../shared/words.ts';
 import { BodyTooLarge } from '../../request/body-reader.ts';
 import { HttpError } from '../../request/http-error.ts';
 import type { ReceivedForm } from '../../request/read-multipart.ts';
-import { inSpan } from '../../request/request-spans.ts';
+import { inPhase } from '../../request/request-spans.ts';
 import { onClose } from '../../request/step.ts';
 import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
@@ -169,9 +169,7 @@ class PostedForm {
     if (stopped) return stopped;
     try {
       const args = await addSearch(page, pageRequest, await untilEnd(pageRequest, () => this.#toArgs()));
-      const since = performance.now();
-      const answer = await inSpan(pageRequest.info, 'action', name, async () => run({ ...args, form }));
-      pageRequest.info.timings?.add('action', since, name);
+      const answer = await inPhase(pageRequest.info, 'action', name, () => run({ ...args, form }));
       return { kind: 'result', result: toResult(name, answer, form) };
     } catch (error) {
       const disposition = pageRequest.fail(error, 'action', { routeId });
