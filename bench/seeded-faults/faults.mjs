@@ -78,7 +78,7 @@ const AREAS = {
       [
         'loaders run behind a closed guard',
         'src/server/pages/load-page.ts',
-        'const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;',
+        'const reached = stopped ? ids.slice(0, ids.indexOf(stopped.routeId)) : ids;',
         'const reached = ids;',
       ],
       [

@@ -11,9 +11,9 @@ import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
 import { KEEP_ALIVE_TIMEOUT, MAX_CONNECTIONS, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from '../../src/server/limits.ts';
 import type { PageSteps } from '../../src/server/pages/page-handlers.ts';
-import { createProxyTrust } from '../../src/server/request/client-address.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../src/server/request/paths.ts';
+import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
 import { noPathScrubber, testMaker } from './unguarded.ts';
 

@@ -33,10 +33,8 @@ interface DrainEnd {
   readonly owed: number;
 }
 
-export interface Drain {
-  /** Resolves when every connection is closed. Later calls return the same promise. */
-  start(): Promise<DrainEnd>;
-}
+/** Resolves when every connection is closed. Later calls return the same promise. */
+export type Drain = () => Promise<DrainEnd>;
 
 /** In a turn of the event loop this short, almost no connection can arrive unseen (ms). */
 const QUIET_TURN = 0.1 * Millisecond;
@@ -128,22 +126,18 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     return { cut: cut.length, owed };
   }
 
-  return {
-    start() {
-      running ??= run();
-      return running;
-    },
+  return function drain() {
+    running ??= run();
+    return running;
   };
 }
 
 /** Joins the drains of several listeners of one process. */
 export function joinDrains(drains: readonly Drain[]): Drain {
-  return {
-    async start() {
-      const ends = await Promise.all(drains.map((drain) => drain.start()));
-      const sum = (pick: (end: DrainEnd) => number) => ends.reduce((all, end) => all + pick(end), 0);
-      return { cut: sum(({ cut }) => cut), owed: sum(({ owed }) => owed) };
-    },
+  return async function drainAll() {
+    const ends = await Promise.all(drains.map((drain) => drain()));
+    const sum = (pick: (end: DrainEnd) => number) => ends.reduce((all, end) => all + pick(end), 0);
+    return { cut: sum(({ cut }) => cut), owed: sum(({ owed }) => owed) };
   };
 }
 

@@ -45,36 +45,40 @@ interface Loading {
     | undefined;
 }
 
-interface LoadOptions {
-  /** The error of an action, and the route that shows it. */
-  readonly failed?: Blocked | undefined;
-  /** The guards have passed already. */
-  readonly guarded?: boolean;
-  /** Also ask the loaders for their version. */
-  readonly versioned?: boolean;
+/** How a guard stopped a request. */
+type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
+
+/**
+ * Runs the guards, outermost first, then loads the page.
+ *
+ * @param failed the error of an action, and the route that shows it
+ */
+export async function loadPage(loading: Loading, failed?: Blocked): Promise<Loaded> {
+  const { ids } = loading.pageRequest.match;
+  const outer = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
+  return loadGuarded(loading, (await runGuards(loading, { ids: outer })) ?? failed);
 }
 
 /**
- * Runs the guards, outermost first, then all loaders at the same time. The outermost route that fails shows the error,
+ * Runs all loaders at the same time, for a page whose guards have run. The outermost route that fails shows the error,
  * and the routes around it keep their data.
+ *
+ * @param stopped the result of the guards
+ * @param versioned also ask the loaders for their version
  */
-export async function loadPage(loading: Loading, options: LoadOptions = {}): Promise<Loaded> {
+export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
+  if (stopped && 'kind' in stopped) return stopped;
   const { pageRequest, shell } = loading;
   const { pages } = loading.services.app;
-  const { failed, guarded } = options;
   const { ids } = pageRequest.match;
-  const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const stopped = guarded ? undefined : await runGuards(loading, { ids: open });
-  if (stopped && 'kind' in stopped) return stopped;
-  const blocked = stopped ?? failed;
-  const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
-  if (shell) return shell.load({ reached, blocked });
+  const reached = stopped ? ids.slice(0, ids.indexOf(stopped.routeId)) : ids;
+  if (shell) return shell.load({ reached, blocked: stopped });
 
   // Before the loaders, so that a change while they run gives a different version.
-  const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
+  const version = versioned && !stopped ? await readVersion(pageRequest, pages) : undefined;
   const loaded = await runLoaders(reached, pageRequest, pages);
   const data: Record<string, unknown> = {};
-  let error = blocked;
+  let error = stopped;
   let failedOutside = false;
   for (const result of loaded) {
     if (result.ok) {
@@ -99,14 +103,6 @@ export async function loadPage(loading: Loading, options: LoadOptions = {}): Pro
   return error
     ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
     : { kind: 'page', status: 200, data, version };
-}
-
-type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
-
-/** Loads a page whose guards have run. @param stopped their result */
-export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
-  if (stopped && 'kind' in stopped) return stopped;
-  return loadPage(loading, { guarded: true, versioned, failed: stopped });
 }
 
 interface GuardOptions {

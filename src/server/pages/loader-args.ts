@@ -182,7 +182,6 @@ function leaveMark(info: RequestInfo | undefined, target: string, startedAt: num
   if (!info) return;
   const ms = Math.round(performance.now() - startedAt);
   info.addBreadcrumb({
-    at: Date.now(),
     category: 'fetch',
     message: target.replace(/[?#].*$/s, ''),
     level: status === undefined || status >= 500 ? 'error' : 'info',

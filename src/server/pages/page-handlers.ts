@@ -178,7 +178,7 @@ function renderErrors(services: PageServices, match: (path: string) => PageMatch
     const matched: PageMatch = { ...match(requestInfo(request).path), mode: 'dynamic' };
     const routeId = matched.ids.find((id) => !outer.includes(id)) ?? matched.ids.at(-1) ?? NOT_FOUND_ROUTE;
     await serve(services, toAsked(request, response, matched), async (exchange) => {
-      const loaded = await loadPage(exchange, { failed: { routeId, error } });
+      const loaded = await loadPage(exchange, { routeId, error });
       if (loaded.kind === 'page') await sendDocument(exchange, loaded);
       else if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
     });

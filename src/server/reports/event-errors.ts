@@ -41,8 +41,7 @@ export function toReportedFile(filename: unknown, sender: Sender): string {
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
   if (!url || url.protocol === 'data:' || url.protocol === 'blob:') return '';
-  const ours = url.origin === sender.origin || sender.isOurs(url.origin);
-  if (ours && isServedScript(url.pathname)) return `client${url.pathname}`;
+  if (sender.isOurs(url.origin) && isServedScript(url.pathname)) return `client${url.pathname}`;
   const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
   return toScrubbed(origin + url.pathname, sender.scrubber, MAX_FILE_LENGTH);
 }
@@ -67,7 +66,7 @@ function causeOf(value: JsonRecord, values: readonly JsonRecord[]): JsonRecord |
 
 function membersOf(value: JsonRecord, values: readonly JsonRecord[], scrubber: ReportScrubber): string[] | undefined {
   const members = childrenOf(value, values)
-    .filter((child) => /^errors\[\d+\]$/.test(String(toRecord(child.mechanism).source)))
+    .filter((child) => /^errors\[\d+\]$/.test(toLine(toRecord(child.mechanism).source, MAX_CLASS_LENGTH) ?? ''))
     .map((child) => toClass(child.type, scrubber));
   return members.length > 0 ? [...new Set(members)].sort() : undefined;
 }

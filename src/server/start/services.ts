@@ -9,9 +9,6 @@ import { waitFor } from './wait-for.ts';
 /** How long services can take to close (ms). It is less than the process has left. */
 const CLOSE_TIME = 3 * Second;
 
-/** Thrown when the product's services cannot be opened. The server does not start. */
-export class ServicesError extends StartError {}
-
 interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
 }
@@ -19,7 +16,7 @@ interface ServicesOptions extends ServiceTools {
 /**
  * Opens the product's services before the server listens.
  *
- * @throws ServicesError with the message of what `open` threw, without secrets
+ * @throws StartError with the message of what `open` threw, without secrets
  */
 export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
@@ -32,7 +29,7 @@ export async function openServices<Settings, Services>(
     services = (await waitFor("The product's services have not opened", opening)) as Services; // without services, the type is undefined
   } catch (error) {
     const thrown = scrubber.text(inspect(error));
-    throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
+    throw new StartError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
   }
 
   return {

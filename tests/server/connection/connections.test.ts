@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
 import type { HttpServerOptions } from '../../../src/server/connection/http-server.ts';
-import { createProxyTrust } from '../../../src/server/request/client-address.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { openSocket } from './open-socket.ts';

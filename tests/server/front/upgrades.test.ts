@@ -16,8 +16,8 @@ import { createPathScrubber } from '../../../src/server/errors/scrub/secret-path
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import type { LoadedApp } from '../../../src/server/front/existing-app.ts';
 import { handleUpgrades, type Upgrades } from '../../../src/server/front/upgrades.ts';
-import { createProxyTrust } from '../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
 import { testMaker } from '../../support/unguarded.ts';
@@ -186,7 +186,7 @@ describe('a WebSocket', () => {
 it('a drain closes sockets with 1001, and ends when they are closed', async () => {
   const { url, drain } = await startSockets();
   const closed = once(await dialOpen(`${url}/live`), 'close');
-  expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
+  expect(await drain()).toEqual({ cut: 0, owed: 0 });
   expect((await closed)[0]).toBe(1001);
 });
 

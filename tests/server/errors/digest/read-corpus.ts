@@ -38,7 +38,7 @@ export interface Sighting {
 const ORIGIN = 'https://shop.example';
 const sender: Sender = {
   origin: ORIGIN,
-  isOurs: () => false,
+  isOurs: (origin) => origin === ORIGIN,
   userAgent: undefined,
   credentials: [],
   visitor: { address: '', id: undefined },
