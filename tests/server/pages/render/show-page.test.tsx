@@ -92,7 +92,9 @@ describe('the document', () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
     const head = text.slice(0, text.indexOf('</head>'));
-    expect(head).toMatch(/^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/><script nonce="[^"]+">\(SETTINGS/);
+    expect(head).toMatch(
+      /^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/><script nonce="[^"]+">\(SETTINGS/,
+    );
     expect(head).toContain('<title>Orders</title>');
     expect(head).toContain('<meta name="description" content="All orders"/>');
     const sheets = [...head.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, href]) => href);
