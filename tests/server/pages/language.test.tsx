@@ -7,7 +7,7 @@ import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import type { DocumentComponent, DocumentProps } from '../../../src/shared/rendering/language.ts';
 import { createFakePages, createTestApp } from '../../support/app.ts';
-import { type AskOptions, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { DATA, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 const Localized: DocumentComponent = ({ lang, dir, head, children }: DocumentProps) => (
   <html lang={lang} dir={dir}>
@@ -57,13 +57,7 @@ const PAGES: readonly TestPage[] = [
   },
 ];
 
-const POST: AskOptions = {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-  body: 'a=1',
-};
-
-it.each<[path: string, status: number, options?: AskOptions]>([
+it.each<[path: string, status: number]>([
   ['page', 200],
   ['kept', 200],
   ['nothing', 404],
@@ -83,9 +77,8 @@ it('says its own sentences in the language of the page, and the others in Englis
   const app = await startPages(PAGES, { document: Localized });
   expect((await app.ask('/ar/late')).text).toContain('تعذر التحميل.');
   expect((await app.ask('/de/late')).text).toContain('This could not be loaded.');
-  const headers = { ...POST.headers, Accept: 'application/vnd.spillway.action+ndjson' };
-  expect((await app.ask('/ar/page', { ...POST, headers })).text).toContain('غير مقبول.');
-  expect((await app.ask('/de/page', { ...POST, headers })).text).toContain('This page does not accept the form.');
+  expect((await app.post('/ar/page', 'a=1', DATA)).text).toContain('غير مقبول.');
+  expect((await app.post('/de/page', 'a=1', DATA)).text).toContain('This page does not accept the form.');
 });
 
 it('answers for a route of Express that fails or refuses in the language of its path', async () => {

@@ -6,14 +6,7 @@ import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import {
-  createGate,
-  parseData,
-  parseDocument,
-  startPages,
-  type TestPage,
-  toDataPath,
-} from '../../support/pages-app.tsx';
+import { createGate, parsePage, startPages, type TestPage, toDataPath } from '../../support/pages-app.tsx';
 import { until } from '../../support/until.ts';
 
 function Page() {
@@ -130,15 +123,15 @@ describe('the arguments of a loader', () => {
       const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server }], {
         createContext: () => Promise.reject(new Error('canary: no session store')),
       });
-      for (const [path, parse] of [
-        ['/a', parseDocument],
-        [toDataPath('/a'), parseData],
+      for (const [path, _parse] of [
+        ['/a', parsePage],
+        [toDataPath('/a'), parsePage],
       ] as const) {
         const { status, text, headers } = await app.ask(path);
         expect(status).toBe(500);
         expect(text).not.toContain('canary');
         expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
-        expect(parse(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
+        expect(parsePage(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
       }
     },
   );

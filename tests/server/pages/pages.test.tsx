@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Outlet } from 'react-router';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { listenInTest } from '../../support/listen.ts';
 import { startPages, type TestPage } from '../../support/pages-app.tsx';
 
 /** Pages in front of an existing app. `acted` lists what was posted to which of them. */
@@ -36,12 +35,7 @@ async function startBefore() {
       },
     },
   });
-  const post = (path: string, headers: Record<string, string>) =>
-    app.ask(path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
-      body: 'a=1',
-    });
+  const post = (path: string, headers: Record<string, string>) => app.post(path, 'a=1', headers);
   return { post, acted };
 }
 
@@ -85,10 +79,8 @@ it("pages send a trace only to the listed targets, and never the visitor's trace
   const upstream = createServer((req, res) => {
     asked.push(`${req.url} ${req.headers.traceparent?.slice(3, 35)}`);
     res.end();
-  }).listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  onTestFinished(() => void upstream.close());
-  const { port } = upstream.address() as AddressInfo;
+  });
+  const port = await listenInTest(upstream);
   const view = () => <p>page</p>;
   const ask = (path: string): TestPage['server'] => ({
     loader: async ({ context }) => (await context.fetch(`http://127.0.0.1:${port}${path}`)).status,

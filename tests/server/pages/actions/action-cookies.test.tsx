@@ -8,23 +8,13 @@ import {
   type LoaderArgs,
   type LoaderContext,
 } from '../../../../src/server/pages/server-page.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
-import {
-  type PagesApp,
-  type PagesAppOptions,
-  parseData,
-  parseDocument,
-  startPages,
-} from '../../../support/pages-app.tsx';
+import { DATA, FORM, type PagesApp, type PagesAppOptions, parsePage, startPages } from '../../../support/pages-app.tsx';
 
 declare module 'express-session' {
   interface SessionData {
     user: string;
   }
 }
-
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
-const DATA = { ...FORM, Accept: ACTION_ACCEPT };
 
 interface Context extends LoaderContext {
   readonly cookies: string;
@@ -67,9 +57,8 @@ async function start(act: (args: ActionArgs<Context>) => unknown, options: Pages
 }
 
 async function post(app: PagesApp, headers: Record<string, string>, path = '/shop/cart') {
-  const reply = await app.ask(path, { method: 'POST', headers, body: '_action=root.act' });
-  const { payload } = (headers.Accept ? parseData : parseDocument)(reply.text);
-  return { status: reply.status, cookies: payload.data.root };
+  const reply = await app.post(path, '_action=root.act', headers);
+  return { status: reply.status, cookies: parsePage(reply.text).payload.data.root };
 }
 
 describe('cookies of an action', () => {
@@ -184,9 +173,11 @@ describe('a session of express-session, whose cookie is written with the headers
       },
     );
     return async (body: string, headers: Record<string, string>) => {
-      const reply = await app.ask('/page', { method: 'POST', headers, body });
-      const { payload } = (headers.Accept ? parseData : parseDocument)(reply.text);
-      return { user: payload.data.root, cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '' };
+      const reply = await app.post('/page', body, headers);
+      return {
+        user: parsePage(reply.text).payload.data.root,
+        cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
+      };
     };
   }
 

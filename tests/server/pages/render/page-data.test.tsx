@@ -2,14 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { forbidden, redirect } from '../../../../src/shared/routing/control-flow.ts';
-import {
-  BUILD_ID,
-  createGate,
-  parseData,
-  parseDocument,
-  startPages,
-  type TestPage,
-} from '../../../support/pages-app.tsx';
+import { BUILD_ID, createGate, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] => [
   { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', view: () => <p>page</p>, server, ...rest }] },
@@ -29,7 +22,7 @@ describe('GET of page data', () => {
     });
     expect(headers.etag).toMatch(/^W\/"BUILD7K3Q-[\w-]+"$/);
     expect(text.endsWith('\n')).toBe(true);
-    expect(parseData(text).payload).toEqual({
+    expect(parsePage(text).payload).toEqual({
       build: BUILD_ID,
       routes: ['@frame', 'root', 'page'],
       params: {},
@@ -57,7 +50,7 @@ describe('GET of page data', () => {
     const app = await startPages(page({ loader: () => ({ a: 'ä & "b"' }) }));
     const html = (await app.ask('/page')).text;
     const data = await app.ask('/_data/page');
-    expect(parseDocument(html).payload).toEqual(parseData(data.text).payload);
+    expect(parsePage(html).payload).toEqual(parsePage(data.text).payload);
     expect(etagIn(html)).toBe(data.headers.etag);
   });
 
@@ -65,7 +58,7 @@ describe('GET of page data', () => {
     const app = await startPages(page({ loader: () => ({ late: sleep(20, 'late') }) }));
     const { headers, text } = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
     expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
-    const { payload, late } = parseData(text);
+    const { payload, late } = parsePage(text);
     expect(late).toHaveLength(1);
     await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('late');
   });
@@ -89,7 +82,7 @@ describe('compressed page data', () => {
     });
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding', 'x-accel-buffering': 'no' });
     expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
-    expect(parseData(text).decoder.pending).toBe(0);
+    expect(parsePage(text).decoder.pending).toBe(0);
   });
 });
 
@@ -177,7 +170,7 @@ describe('a version', () => {
       expect([status, headers['cache-control'], headers.etag]).toEqual([403, 'no-store', undefined]);
       expect(headers['content-type']).toBe('application/x-ndjson');
       if (text === '') continue;
-      const { errors, data } = parseData(text).payload;
+      const { errors, data } = parsePage(text).payload;
       expect(errors).toEqual({ page: { kind: 'forbidden', status: 403 } });
       expect(Object.keys(data)).toEqual(['@frame', 'root']);
     }
@@ -194,7 +187,7 @@ describe('a version', () => {
   ])('that %s is ignored, and the loader runs', async (_name, version) => {
     const app = await startPages(page({ loader: () => 'data', version }), { deadlineMs: 50 });
     expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
-    expect(parseData((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
+    expect(parsePage((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
   });
 
   it('counts only if every loader of the branch has one', async () => {

@@ -3,7 +3,7 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { BUILD_ID, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { BUILD_ID, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -75,7 +75,7 @@ describe('the document', () => {
   it('contains the data of every matched route, before the entry script', async () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
-    const { payload } = parseDocument(text);
+    const { payload } = parsePage(text);
     expect(payload.build).toBe(BUILD_ID);
     expect(payload.routes).toEqual(['@frame', 'root', 'shop', 'orders']);
     expect(Object.keys(payload.data)).toEqual(['@frame', 'root', 'shop', 'orders']);
@@ -216,7 +216,7 @@ describe('a page for clients without scripts', () => {
     expect(text).toContain('<b>row 0 row 0');
     expect(text).toContain('<em>plain</em>');
     expect(text).not.toMatch(/<template|<div hidden|waiting|<noscript/);
-    const { payload, decoder } = parseDocument(text);
+    const { payload, decoder } = parsePage(text);
     expect(decoder.pending).toBe(0);
     expect(await (payload.data.late as { never: Promise<string> }).never).toBe('plain');
   });
