@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } 
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
+import { Outlet } from 'react-router';
 import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
@@ -23,7 +24,8 @@ import { noScrubber } from './unguarded.ts';
 
 /** A route with its component and its server half in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
-  readonly view: ComponentType;
+  /** By default, it shows only the page below it. */
+  readonly view?: ComponentType;
   readonly ErrorBoundary?: ComponentType;
   /** Style sheets that the build would list for the page. */
   readonly styles?: readonly string[];
@@ -269,7 +271,7 @@ function flatten(table: readonly TestPage[]): TestPage[] {
   return table.flatMap((page) => [page, ...flatten(page.children ?? [])]);
 }
 
-function toRoute({ id, path, view, ErrorBoundary, mode, searchKeys, children }: TestPage): RouteDefinition {
+function toRoute({ id, path, view = Outlet, ErrorBoundary, mode, searchKeys, children }: TestPage): RouteDefinition {
   const module: PageModule = { default: view, ErrorBoundary };
   return { id, path, mode, searchKeys, page: async () => module, children: children?.map(toRoute) };
 }

@@ -74,7 +74,6 @@ it('gives what fails in a request its tags', async () => {
     {
       id: 'home',
       path: '/',
-      view: () => null,
       server: {
         guard: () => setTags({ plan: 'pro' }),
         loader() {

@@ -1,5 +1,4 @@
 import { Router } from 'express';
-import { Outlet } from 'react-router';
 import request from 'supertest';
 import { expect, it } from 'vitest';
 import { HttpError } from '../../../src/server/request/http-error.ts';
@@ -41,10 +40,9 @@ function Late() {
 const PAGES: readonly TestPage[] = [
   {
     id: 'root',
-    view: Outlet,
     children: [
-      { id: 'page', path: '/:lang/page', view: () => <p>page</p> },
-      { id: 'kept', path: '/:lang/kept', mode: 'static', view: () => <p>kept</p> },
+      { id: 'page', path: '/:lang/page' },
+      { id: 'kept', path: '/:lang/kept', mode: 'static' },
       {
         id: 'late',
         path: '/:lang/late',

@@ -1,4 +1,3 @@
-import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { oncePerRequest } from '../../../src/server/pages/once-per-request.ts';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
@@ -15,7 +14,6 @@ function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static'
   const table: TestPage[] = [
     {
       id: 'root',
-      view: Outlet,
       server: { guard: async (args) => void (await findUser(args)), loader: findUser },
       children: [
         {

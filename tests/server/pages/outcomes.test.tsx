@@ -60,9 +60,7 @@ function within(page: Partial<TestPage>, section: TestPage['server'] = {}): read
       id: 'root',
       view: Layout,
       server: { loader: () => ({ site: 'Weir' }) },
-      children: [
-        { id: 'section', view: Outlet, server: section, children: [{ id: 'page', path: '/page', view, ...page }] },
-      ],
+      children: [{ id: 'section', server: section, children: [{ id: 'page', path: '/page', view, ...page }] }],
     },
   ];
 }
@@ -201,10 +199,10 @@ it('runs guards outermost first, before every loader, and nothing after one that
   const calls: string[] = [];
   const note = (what: string) => (): void => void calls.push(what);
   const guard = () => sleep(20, calls.push('guard b')).then(() => forbidden());
-  const c: TestPage = { id: 'c', path: '/c', view: Outlet, server: { guard: note('guard c'), loader: note('load c') } };
-  const b: TestPage = { id: 'b', view: Outlet, server: { guard, loader: note('load b') }, children: [c] };
+  const c: TestPage = { id: 'c', path: '/c', server: { guard: note('guard c'), loader: note('load c') } };
+  const b: TestPage = { id: 'b', server: { guard, loader: note('load b') }, children: [c] };
   const server = { guard: note('guard a'), loader: note('load a') };
-  const app = await startPages([{ id: 'a', view: Outlet, server, children: [b] }]);
+  const app = await startPages([{ id: 'a', server, children: [b] }]);
   expect((await app.ask('/c')).status).toBe(403);
   expect(calls).toEqual(['guard a', 'guard b', 'load a']);
 });
@@ -302,10 +300,7 @@ describe('a failure', () => {
       throw thrown;
     };
     const late = deferred(() => Promise.reject(thrown));
-    const app = await startPages([
-      ...within({ server: { loader } }),
-      { id: 'late', path: '/late', view: Outlet, ...late },
-    ]);
+    const app = await startPages([...within({ server: { loader } }), { id: 'late', path: '/late', ...late }]);
     for (const path of ['/page', DATA_PATH]) {
       const { status, headers, text } = await app.ask(path);
       expect(status).toBe(500);

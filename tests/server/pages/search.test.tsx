@@ -1,4 +1,3 @@
-import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { useSearch } from '../../../src/shared/rendering/hooks.ts';
@@ -16,9 +15,7 @@ const Orders = z.object({
 
 function createTable(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
   const orders: TestPage = { id: 'orders', path: '/orders', view: Shown, server, ...rest };
-  return [
-    { id: 'root', view: Outlet, server: { search: z.object({ by: z.string().default('all') }) }, children: [orders] },
-  ];
+  return [{ id: 'root', server: { search: z.object({ by: z.string().default('all') }) }, children: [orders] }];
 }
 
 /** A loader as products write it: the search is in its arguments. */

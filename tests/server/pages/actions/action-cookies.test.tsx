@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import session from 'express-session';
-import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import {
   type ActionArgs,
@@ -43,11 +42,10 @@ async function start(act: (args: ActionArgs<Context>) => unknown, options: Pages
     [
       {
         id: 'root',
-        view: Outlet,
         server: { guard, loader: readCookies, actions: { act } },
         children: [
-          { id: 'cart', path: '/shop/cart', view: Outlet },
-          { id: 'fixed', path: '/fixed', view: Outlet, mode: 'static' },
+          { id: 'cart', path: '/shop/cart' },
+          { id: 'fixed', path: '/fixed', mode: 'static' },
         ],
       },
     ],
@@ -148,7 +146,6 @@ describe('a session of express-session, whose cookie is written with the headers
       [
         {
           id: 'root',
-          view: Outlet,
           server: {
             loader: ({ context }) => context.user,
             actions: {
@@ -157,7 +154,7 @@ describe('a session of express-session, whose cookie is written with the headers
               leave: ({ context }) => context.leave(),
             },
           },
-          children: [{ id: 'page', path: '/page', view: Outlet }],
+          children: [{ id: 'page', path: '/page' }],
         },
       ],
       {

@@ -50,7 +50,7 @@ function Root() {
 function table(actions: Server['actions'], page: Server = {}, layout: Server = {}): [TestPage] {
   const children: TestPage[] = [
     { id: 'page', path: '/page', view: Page, server: { ...page, actions } },
-    { id: 'plain', path: '/plain', view: () => <p>plain</p> },
+    { id: 'plain', path: '/plain' },
   ];
   return [{ id: 'root', view: Root, server: layout, children }];
 }
@@ -257,7 +257,7 @@ describe('the name of an action', () => {
 
   it('of a route that is not on the page is explained in the log, and in development on the page', async () => {
     const [root] = table({ save: () => 1 });
-    const other: TestPage = { id: 'other', path: '/other', view: Outlet, server: { actions: { send: () => 1 } } };
+    const other: TestPage = { id: 'other', path: '/other', server: { actions: { send: () => 1 } } };
     const app = await startPages([{ ...root, children: [...(root.children ?? []), other] }]);
     vi.stubEnv('SPILLWAY_DEV', '1');
     const missing = expect.stringMatching(/"page.sav", .* Its actions: "page.save"\.$/);

@@ -61,7 +61,6 @@ async function start(server: Partial<NonNullable<TestPage['server']>> = {}, opti
       {
         id: 'page',
         path: '/page',
-        view: () => <p>page</p>,
         server: {
           guard: () => void guards++,
           actions: {

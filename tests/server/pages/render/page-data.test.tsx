@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { forbidden, redirect } from '../../../../src/shared/routing/control-flow.ts';
 import { BUILD_ID, createGate, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] => [
-  { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', view: () => <p>page</p>, server, ...rest }] },
+  { id: 'root', children: [{ id: 'page', path: '/page', server, ...rest }] },
 ];
 
 const etagIn = (html: string): string | undefined => /data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
@@ -162,9 +161,9 @@ describe('a version', () => {
     const calls: string[] = [];
     const note = (what: string) => () => `${calls.push(what)}`;
     const guarded = { guard: () => forbidden(), loader: note('loader'), version: note('version') };
-    const children: TestPage[] = [{ id: 'page', path: '/page', view: Outlet, server: guarded }];
+    const children: TestPage[] = [{ id: 'page', path: '/page', server: guarded }];
     const server = { loader: note('root loader'), version: note('root version') };
-    const app = await startPages([{ id: 'root', view: Outlet, server, children }]);
+    const app = await startPages([{ id: 'root', server, children }]);
     for (const ask of [{}, { headers: { 'If-None-Match': '*' } }, { method: 'HEAD' }]) {
       const { status, headers, text } = await app.ask('/_data/page', ask);
       expect([status, headers['cache-control'], headers.etag]).toEqual([403, 'no-store', undefined]);
@@ -195,9 +194,8 @@ describe('a version', () => {
     const app = await startPages([
       {
         id: 'root',
-        view: Outlet,
         server: { loader: () => ++loads },
-        children: [{ id: 'page', path: '/page', view: Outlet, server: { loader: () => 1, version: () => '1' } }],
+        children: [{ id: 'page', path: '/page', server: { loader: () => 1, version: () => '1' } }],
       },
     ]);
     await app.ask('/_data/page', { method: 'HEAD' });
@@ -215,7 +213,7 @@ describe('a redirect as data', () => {
       { redirect: 'https://pay.example/x', reload: true },
     ],
   ])('to %s is sent with 200', async (_name, loader, expected) => {
-    const app = await startPages([...page({}), { id: 'from', path: '/from', view: Outlet, server: { loader } }]);
+    const app = await startPages([...page({}), { id: 'from', path: '/from', server: { loader } }]);
     const { status, headers, text } = await app.ask('/_data/from');
     expect(status).toBe(200);
     expect(headers.location).toBeUndefined();

@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { personal } from '../../../../src/server/pages/personal.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
@@ -45,7 +44,7 @@ function createPage(mode: TestPage['mode'], first: string, load: TestPage['serve
   return { id: 'page', path: '/page', ...(mode && { mode }), view: View, server: load };
 }
 
-const start = (page: TestPage) => startPages([{ id: 'root', view: Outlet, children: [page] }]);
+const start = (page: TestPage) => startPages([{ id: 'root', children: [page] }]);
 
 it('sends the styles of each part before it, with the nonce', async () => {
   const gate = createGate<string>();

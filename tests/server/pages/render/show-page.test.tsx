@@ -38,7 +38,6 @@ const TABLE: readonly TestPage[] = [
     children: [
       {
         id: 'shop',
-        view: Outlet,
         children: [
           {
             id: 'orders',
@@ -119,13 +118,12 @@ describe('the document', () => {
     const calls: string[] = [];
     const server = { guard: () => void calls.push('guard') };
     const app = await startPages([
-      { id: 'read', path: '/read', view: Outlet, server },
+      { id: 'read', path: '/read', server },
       {
         id: 'post',
         path: '/post',
-        view: Outlet,
         server: { ...server, actions: { save: () => 1 } },
-        children: [{ id: 'within', path: '/post/within', view: Outlet }],
+        children: [{ id: 'within', path: '/post/within' }],
       },
     ]);
     const reply = await app.ask(path, { method: 'OPTIONS' });

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ReactNode, Suspense, use, useId } from 'react';
-import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { revalidate } from '../../../../src/server/pages/page-cache.ts';
 import { personal } from '../../../../src/server/pages/personal.ts';
@@ -62,7 +61,7 @@ function startShell(
   options: PagesAppOptions = {},
 ): Promise<PagesApp> {
   const page: TestPage = { id: 'page', path: '/page', mode: 'shell', view: Shop, server, ...rest };
-  return startPages([{ id: 'root', view: Outlet, children: [page] }], {
+  return startPages([{ id: 'root', children: [page] }], {
     createContext: (request, response) => ({ user: request.headers.cookie ?? 'nobody', response }),
     ...options,
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
-import { Outlet, useLocation } from 'react-router';
+import { useLocation } from 'react-router';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
@@ -16,9 +16,7 @@ function Say() {
 }
 
 function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
-  return [
-    { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] },
-  ];
+  return [{ id: 'root', children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] }];
 }
 
 describe('a static page', () => {
