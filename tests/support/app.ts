@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
 import { createApp, type PortParts, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
@@ -15,6 +15,7 @@ import { createOrigins } from '../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
+import { listen } from './listen.ts';
 import { noPathScrubber, testMaker } from './unguarded.ts';
 
 export interface TestAppOptions
@@ -133,9 +134,8 @@ export interface TestServer {
 /** Starts the real HTTP server on a free port. */
 export async function serve(listener: RequestListener, options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
   const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }), ...options });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -143,11 +143,13 @@ export async function serve(listener: RequestListener, options: Partial<HttpServ
   };
 }
 
-/** Serves the real app with fake dependencies. */
-export function startTestServer(
+/** Serves the real app with fake dependencies, until the test ends. */
+export async function startTestServer(
   options: TestAppOptions = {},
   of: Partial<HttpServerOptions> = {},
 ): Promise<TestServer> {
   const log = options.log ?? pino({ enabled: false });
-  return serve(createTestApp({ ...options, log }), { ...of, log });
+  const server = await serve(createTestApp({ ...options, log }), { ...of, log });
+  onTestFinished(server.close);
+  return server;
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { listen } from '../../support/listen.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
@@ -10,6 +10,7 @@ const MB = 1 << 20;
 let site: TunnelSite;
 /** A server that no configuration names. It counts connections that should not happen. */
 let trap: Server;
+let trapPort: number;
 let trapped = 0;
 
 beforeAll(async () => {
@@ -18,7 +19,7 @@ beforeAll(async () => {
     trapped += 1;
     res.end();
   });
-  await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
+  trapPort = await listen(trap);
 });
 afterEach(() => {
   expect([site.failures, site.forwarded, site.faults, trapped]).toEqual([[], [], [], 0]);
@@ -88,8 +89,7 @@ it.each([
   ...['//abc123@o1.ingest.example/7', 'file:///etc/passwd', 'data:text/plain,7', 'unix:/var/run/docker.sock:/7'],
   ...['https://spillway@127.0.0.1/1', '', 'x'.repeat(10_000), undefined, null, 7, {}, [DSN], true],
 ])('refuses the DSN %j', async (given) => {
-  const port = String((trap.address() as AddressInfo).port);
-  const dsn = typeof given === 'string' ? given.replace('PORT', port) : given;
+  const dsn = typeof given === 'string' ? given.replace('PORT', String(trapPort)) : given;
   const body = writeEnvelope({ dsn }, [{ type: 'event' }, createEvent()]);
   expect((await post(body)).status).toBe(typeof dsn === 'string' ? 403 : 400);
 });

@@ -25,15 +25,6 @@ function open<Services>(product: ProductServices<typeof settings, Services> | un
 
 afterEach(() => void vi.useRealTimers());
 
-it('services are opened with the settings, and closed', async () => {
-  const close = vi.fn();
-  const services = await open({ open: async ({ database }) => ({ database }), close }).opened;
-  expect(services.services).toEqual(settings);
-  expect(close).not.toHaveBeenCalled();
-  await services.close();
-  expect(close).toHaveBeenCalledExactlyOnceWith(settings);
-});
-
 it('services can log, and report the failures of background work', async () => {
   const broken = new Error('the queue is broken');
   const { opened, failed, lines } = open({
