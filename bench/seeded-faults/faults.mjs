@@ -383,9 +383,9 @@ const AREAS = {
       ],
       [
         'styles of the entry load twice',
-        'build/manifest.mjs',
-        'own.filter((index) => !withEntry.includes(index))',
-        'own',
+        'build/styles.mjs',
+        'user === entry || !ofEntry.includes(file)',
+        'true',
       ],
     ],
   },

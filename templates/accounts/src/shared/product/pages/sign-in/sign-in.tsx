@@ -3,7 +3,7 @@ import { Link, type PageProps } from '#engine';
 import type { signIn } from '#product-server/pages/sign-in.ts';
 import { accountPaths } from '../../account-paths.ts';
 import { Form, submitAs, useActionResult } from '../../forms.ts';
-import { Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
@@ -19,9 +19,7 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
       <meta name="description" content="Sign in with your email address and your password." />
       <h1>Sign in</h1>
       <Form action="sign-in.signIn" className={styles.form}>
-        <p role="alert" className={styles.error}>
-          {result?.errors?.[''] ?? (hasFailed && 'Signing in failed. Try again.')}
-        </p>
+        <FormError result={result}>{hasFailed && 'Signing in failed. Try again.'}</FormError>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
           label="Password"

@@ -3,7 +3,7 @@ import { Link, type PageProps } from '#engine';
 import type { signUp } from '#product-server/pages/sign-up.ts';
 import { accountPaths } from '../../account-paths.ts';
 import { Form, useActionResult } from '../../forms.ts';
-import { Field, NewPassword } from '../../ui/field.tsx';
+import { Field, FormError, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
@@ -21,6 +21,7 @@ export default function SignUp({ data }: PageProps<typeof signUp>) {
       <Form action="sign-up.signUp" className={styles.form}>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         {!hasMail && <NewPassword label="Password" name="password" result={result} />}
+        <FormError result={result} />
         <button type="submit">{hasMail ? 'Send the link' : 'Sign up'}</button>
       </Form>
       <p>
