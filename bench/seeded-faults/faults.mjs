@@ -381,12 +381,7 @@ const AREAS = {
         '(site.isHelper ? flags.helper : 0)',
         '(site.isHelper && site.isErrorClass ? flags.helper : 0)',
       ],
-      [
-        'styles of the entry load twice',
-        'build/styles.mjs',
-        'user === entry || !ofEntry.includes(file)',
-        'true',
-      ],
+      ['styles of the entry load twice', 'build/styles.mjs', 'user === entry || !ofEntry.includes(file)', 'true'],
     ],
   },
   development: {
