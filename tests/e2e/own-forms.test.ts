@@ -157,6 +157,31 @@ test('what was typed is still there after the reload that a form of another buil
   expect(await read()).toMatchObject({ text: '', state: '' });
 });
 
+/** Lets the server answer as another build until the page loads its document again. */
+async function deploy(page: Page) {
+  await page.route(/\/(?:_data\/)?forms$/, async (route) => {
+    if (route.request().isNavigationRequest()) return route.fallback();
+    const response = await route.fetch();
+    const headers = { ...response.headers(), 'x-build-id': 'next' };
+    const body = (await response.text()).replace(/"build":"\w+"/, '"build":"next"');
+    await route.fulfill({ response, headers, body });
+  });
+}
+
+test.each([
+  ['a form that was accepted is reset', 'Save and reset', 'typed'],
+  ['useRefresh() keeps what was typed', 'Refresh', 'mine'],
+])('after a deploy, the document is loaded, and %s', async (_what, name, expected) => {
+  const { page, press, documents } = await open({ isAlone: true });
+  await deploy(page);
+  const text = page.getByRole('form', { name: 'reset' }).locator('[name=text]');
+  await text.fill('mine');
+  await press(name);
+  await expect.poll(() => documents).toEqual(['/forms', '/forms']);
+  await exchanged(page);
+  await expect.poll(() => text.inputValue()).toBe(expected);
+});
+
 test('a form for this tab is posted in the background, and one whose URL cannot be parsed is left to the browser', async () => {
   const { page, press, documents, data, complaints } = await open();
   for (const name of ['Save into this tab', 'Save into this tab by its button']) {

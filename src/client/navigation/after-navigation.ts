@@ -67,6 +67,8 @@ interface PostedForm {
   follow(submission: Submission, fields: string, navigation: Promise<void>): Promise<void>;
   /** Call it when the server has answered: the action accepted or refused the form. */
   onAnswer(isTaken: boolean): void;
+  /** Call it before a document shows the answer. */
+  onLeave(): void;
   /** Call it when the page shows the answer. */
   onCommit(): void;
 }
@@ -94,13 +96,20 @@ export function createPostedForm(): PostedForm {
     onAnswer(isTaken) {
       if (last) last.isTaken = isTaken;
     },
+    onLeave() {
+      if (last?.isTaken) resetTaken(last); // so that the document does not restore what was sent
+    },
     onCommit() {
       if (last?.isTaken === undefined) return;
-      if (!last.isTaken) focusRefused(last);
-      else if (readForm(last, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(last.form);
+      if (last.isTaken) resetTaken(last);
+      else focusRefused(last);
       last = undefined;
     },
   };
+}
+
+function resetTaken(post: Post): void {
+  if (readForm(post, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(post.form);
 }
 
 /** Focuses the first field that was refused, unless the visitor has begun to type elsewhere. */

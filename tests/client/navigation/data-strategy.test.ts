@@ -52,6 +52,7 @@ function start() {
     isShell: () => false,
     onRecall: () => undefined,
     onAnswer: () => undefined,
+    onLeave: () => undefined,
     onStay: () => undefined,
   });
   async function ask(
