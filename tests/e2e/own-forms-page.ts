@@ -99,6 +99,7 @@ export default function Forms() {
         <input name="text" />
         <textarea name="lines" />
         <select name="choice"><option>1</option><option>2</option></select>
+        <select name="many" multiple><option>1</option><option>2</option><option>3</option></select>
         {['1', '2'].map((value) => <input key={value} type="checkbox" name="box" value={value} />)}
         <input name="state" value={typed} onChange={(event) => setTyped(event.target.value)} />
         <input type="password" name="pin" />

@@ -110,11 +110,15 @@ async function fillOld(page: Page) {
   for (const name of ['text', 'state', 'pin', 'card']) await field(name).fill(`my ${name}`);
   await field('lines').fill('1\n2');
   await field('choice').selectOption('2');
+  await field('many').selectOption(['2', '3']);
   await field('box').last().check();
   return async () => ({
     text: await field('text').inputValue(),
     lines: await field('lines').inputValue(),
     choice: await field('choice').inputValue(),
+    many: await field('many').evaluate((select: HTMLSelectElement) =>
+      [...select.selectedOptions].map(({ value }) => value),
+    ),
     boxes: [await field('box').first().isChecked(), await field('box').last().isChecked()],
     state: await page.locator('#typed').textContent(),
     secrets: [await field('pin').inputValue(), await field('card').inputValue()],
@@ -132,7 +136,14 @@ test.each([
   await page.getByRole('link', { name: 'Notes' }).click();
   await page.goBack();
   if (new URL(page.url()).search !== '') await page.goBack();
-  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  const typed = {
+    text: 'my text',
+    lines: '1\n2',
+    choice: '2',
+    many: ['2', '3'],
+    boxes: [false, true],
+    state: 'my state',
+  };
   await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
 });
@@ -146,7 +157,14 @@ test('what was typed is still there after the reload that a form of another buil
   });
   await press('Save the old way');
   await expect.poll(() => result(page)).toMatch(/Reload the page.* What you typed is kept/);
-  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  const typed = {
+    text: 'my text',
+    lines: '1\n2',
+    choice: '2',
+    many: ['2', '3'],
+    boxes: [false, true],
+    state: 'my state',
+  };
   expect(await read()).toEqual({ ...typed, secrets: ['my pin', 'my card'] });
   await page.unrouteAll();
   await page.reload();

@@ -60,6 +60,7 @@ export function createNavigator({
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
     onRefused: (url, isAgain) =>
       whenIdle(() => {
+        if (toPath(router.state.location) !== url) return;
         const again = isAgain ? loadDocument(url, { guarded: true, isReplaced: true }) : update(url);
         void again.catch(() => {});
       }),
@@ -147,7 +148,7 @@ export function createNavigator({
     loader.load(ids).catch(() => {}); // the navigation will report it
   });
 
-  restorePlace();
+  restorePlace(shown.location);
 
   return {
     router,
@@ -157,7 +158,7 @@ export function createNavigator({
       Object.assign(document.documentElement, { lang, dir });
       afterNavigation(commit);
       posted.onCommit();
-      restorePlace();
+      restorePlace(commit.location);
     },
     navigate(url, { replace, preventScrollReset }) {
       const isSame = url.href === window.location.href;

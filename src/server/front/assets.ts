@@ -62,7 +62,8 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): 
 
 function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, bytes, file }: Representation): void {
   const condition = req.headers['if-range'];
-  const wanted = condition === undefined || condition === etag ? parseRange(req.headers.range, size) : undefined;
+  const isRanged = req.method === 'GET' && (condition === undefined || condition === etag);
+  const wanted = isRanged ? parseRange(req.headers.range, size) : undefined;
   if (wanted === 'unsatisfiable') {
     res.removeHeader('Content-Encoding');
     res.setHeader('Content-Range', `bytes */${size}`);

@@ -164,7 +164,7 @@ describe('HEAD of a page', () => {
 });
 
 function LateRows() {
-  const { rows, never } = useData<{ rows: Promise<string[]>; never: Promise<string> }>();
+  const { rows, never } = useData<{ rows: Promise<string[]>; never: Promise<string> | null }>();
   return (
     <>
       <Await value={rows} fallback={<i>waiting</i>}>
@@ -177,9 +177,20 @@ function LateRows() {
   );
 }
 
-function Plain({ value }: { value: Promise<string> }) {
-  return <em>{use(value)}</em>;
+function Plain({ value }: { value: Promise<string> | null }) {
+  return <em>{value && use(value)}</em>;
 }
+
+it('a query that runs when it is awaited runs once, for the document and its data', async () => {
+  let runs = 0;
+  const then: PromiseLike<string[]>['then'] = (...handlers) => Promise.resolve([`run ${++runs}`]).then(...handlers);
+  const loader = () => ({ rows: { then }, never: null });
+  const app = await startPages([{ id: 'late', path: '/late', view: LateRows, server: { loader } }]);
+  const { text } = await app.ask('/late');
+  expect([runs, text.includes('<b>run 1</b>')]).toEqual([1, true]);
+  const { rows } = parsePage(text).payload.data.late as { rows: Promise<string[]> };
+  expect(await rows).toEqual(['run 1']);
+});
 
 describe('a page for clients without scripts', () => {
   const table: readonly TestPage[] = [
