@@ -105,7 +105,7 @@ function copyPackage(from, to) {
 function isLoaded(path, stats) {
   const name = basename(path);
   if (stats.isDirectory()) return !/^(?:\..*|node_modules|tests?|docs|benchmarks?|examples?)$/.test(name);
-  return /\.(?:[cm]?js|json|node|wasm|txt)$|^(?:licen[cs]e|notice)/i.test(name);
+  return /\.(?:[cm]?js|json|node|wasm|txt|so[.\d]*)$|^(?:licen[cs]e|notice)/i.test(name);
 }
 
 if (process.argv[1] === import.meta.filename) {
