@@ -10,9 +10,8 @@ if (!hasRequiredNode()) await new Promise(() => {});
 
 export const root = join(import.meta.dirname, '..');
 export const TOKEN = 'a-token-of-the-benchmark';
-const cores = availableParallelism();
 /** Whether server and load have separate cores. */
-export const isPinned = cores > 1 && existsSync('/usr/bin/taskset');
+export const isPinned = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
 const cleanups = new Set();
 process.on('exit', () => {
@@ -134,11 +133,9 @@ export async function warmUp(server, { seconds, ...request }) {
   }
 }
 
-/** Keeps this process, which reads the logs, away from the server's core; `false` allows all cores again. */
-export function leaveServerCore(leaves) {
-  if (!isPinned) return;
-  const list = leaves ? '1' : `0-${cores - 1}`;
-  execFileSync('taskset', ['-cp', list, String(process.pid)], { stdio: 'ignore' });
+/** Keeps this process, which reads the logs, away from the server's core. */
+export function leaveServerCore() {
+  if (isPinned) execFileSync('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
 }
 
 /** Returns the size of the scripts that a page loads before the visitor does anything, all of which it names (kB, gzip). */
