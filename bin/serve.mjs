@@ -12,8 +12,10 @@ const root = join(import.meta.dirname, '..');
 export async function serve() {
   useEnvFile();
   enableCompileCache(`${root}/node_modules/.cache/spillway/compiled`);
+  // A check is about what is built, perhaps of a running server, whose files a build would replace.
+  const isCheck = process.argv.includes('--check') && existsSync(join(root, 'dist/manifest.json'));
   // An image contains `dist` but no sources, so there is nothing to build or compare.
-  if (existsSync(`${root}/src`) && !hasCurrentBuild(root)) {
+  if (!isCheck && existsSync(`${root}/src`) && !hasCurrentBuild(root)) {
     console.error('Building. The first time takes longest.');
     // A separate process, because a build would leave the server with three times the memory. It logs to standard error:
     // the first line of standard output must say that the server listens. The server starts as soon as it can, and the

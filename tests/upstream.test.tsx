@@ -4,7 +4,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +20,7 @@ import { ROUTING } from '../src/server/front/existing-app.ts';
 import { REACT_MESSAGES } from '../src/shared/rendering/react-errors.ts';
 import { createRouteTree } from '../src/shared/routing/route-objects.ts';
 import { createStandIn } from '../src/shared/routing/stand-in.ts';
+import { listenInTest } from './support/listen.ts';
 
 interface Reliance {
   readonly on: 'react-dom' | 'react' | 'react-refresh' | 'react-router' | 'express' | 'Node';
@@ -224,9 +224,7 @@ const RELIANCES: readonly Reliance[] = [
         before = Object.keys(req);
         app(req as express.Request, res as express.Response);
       });
-      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-      await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a`)).text();
-      server.close().closeAllConnections();
+      await (await fetch(`http://127.0.0.1:${await listenInTest(server)}/a`)).text();
       // The cached parsed URL can stay: parseurl checks that it belongs to the current URL.
       const added = own.filter((name) => !before.includes(name) && name !== '_parsedUrl');
       return [...without(ROUTING, added), ...failing({ 'app.handle is called': handled })];

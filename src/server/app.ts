@@ -16,16 +16,15 @@ import { type ApiOrigins, apiOrigins } from './front/api-origins.ts';
 import { type AssetsOptions, assets } from './front/assets.ts';
 import { compress } from './front/compress.ts';
 import { crossSite } from './front/cross-site.ts';
-import { type ExistingAppSteps, type LoadedApp, mountExistingApp } from './front/existing-app.ts';
+import { type LoadedApp, mountExistingApp } from './front/existing-app.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './front/fixed-paths.ts';
 import { hostCheck } from './front/host-check.ts';
-import { knowSignedIn } from './front/know-signed-in.ts';
 import type { Metrics } from './front/metrics.ts';
 import { normalizeUrl } from './front/normalize-url.ts';
 import { type Overload, shed } from './front/overload.ts';
 import type { PublicFile } from './front/public-files.ts';
 import { privateReplies, securityHeaders, strictTransport, toSecurityHeaders } from './front/security-headers.ts';
-import { visitorId } from './front/visitor-id.ts';
+import { knowSignedIn, visitorId } from './front/visitor.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
 import type { ProxyTrust } from './request/client-address.ts';
 import { notFoundHere } from './request/http-error.ts';
@@ -115,8 +114,9 @@ export function createApp(
   const { log, funnel, scrubPath, metrics, inFlight } = records;
   const { files, reportPath } = answers;
   const fail = errorHandler({ funnel, renderError: site?.pages.renderError });
+  const headers = toSecurityHeaders(origins);
   const inner = createExpress(trust);
-  const existing = site?.existingApp && mountExisting(site.existingApp);
+  const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
   const api = site && mountProductsApi(site);
   const tracer = findTracer();
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
@@ -129,7 +129,7 @@ export function createApp(
     rules.takeCredentials,
     site?.visitorId && visitorId({ visitorId: site.visitorId, log }),
     accessLog({ log, inFlight, scrubPath, metrics }),
-    securityHeaders(toSecurityHeaders(origins)),
+    securityHeaders(headers),
     normalizeUrl(existing && { isReserved, rawPaths: site?.existingApp?.rawPaths }),
     fixedPaths([health(answers.readiness), ...(answers.fixed ?? [])]),
     hostCheck({ origins, trust, log }),
@@ -193,10 +193,6 @@ export function createApp(
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
     return { operations: answer, handlers: router && onlyFor(isApiPath, router) };
-  }
-
-  function mountExisting(existing: LoadedApp): ExistingAppSteps {
-    return mountExistingApp({ existing, trust, headers: toSecurityHeaders(origins), isReserved });
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {

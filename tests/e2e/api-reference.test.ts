@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { bearer } from '../../src/server/api/auth.ts';
 import { implement } from '../../src/server/api/implement.ts';
 import { operation } from '../../src/shared/api/operation.ts';
-import { startTestServer, type TestServer } from '../support/app.ts';
+import { createTestApp, serve, type TestServer } from '../support/app.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
 import { expectAccessible } from './accessible.ts';
 
@@ -49,7 +49,9 @@ beforeAll(async () => {
     },
     { auth: bearer((token) => (token === 'secret' ? { id: 1 } : undefined)) },
   );
-  server = await startTestServer({ api: [part], apiDocument: { title: 'Notes', version: '1', about: 'All `notes`.' } });
+  server = await serve(
+    createTestApp({ api: [part], apiDocument: { title: 'Notes', version: '1', about: 'All `notes`.' } }),
+  );
   page = await (await shareBrowser()).newPage();
   ({ complaints } = await watch(page));
   await page.goto(`http://127.0.0.1:${server.port}/api/docs`);

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
 import { createApp, type PortParts, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
@@ -12,9 +12,10 @@ import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
 import { KEEP_ALIVE_TIMEOUT, MAX_CONNECTIONS, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from '../../src/server/limits.ts';
 import type { PageSteps } from '../../src/server/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
+import { createOwnsPath } from '../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
-import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
+import { listen } from './listen.ts';
 import { noPathScrubber, testMaker } from './unguarded.ts';
 
 export interface TestAppOptions
@@ -68,6 +69,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
+    toLanguage: undefined,
     inMemory: (_req, _res, next) => next(),
     begun: () => (_req, _res, next) => next(),
     notFound: (_req, res) =>
@@ -132,9 +134,8 @@ export interface TestServer {
 /** Starts the real HTTP server on a free port. */
 export async function serve(listener: RequestListener, options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
   const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }), ...options });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -142,11 +143,13 @@ export async function serve(listener: RequestListener, options: Partial<HttpServ
   };
 }
 
-/** Serves the real app with fake dependencies. */
-export function startTestServer(
+/** Serves the real app with fake dependencies, until the test ends. */
+export async function startTestServer(
   options: TestAppOptions = {},
   of: Partial<HttpServerOptions> = {},
 ): Promise<TestServer> {
   const log = options.log ?? pino({ enabled: false });
-  return serve(createTestApp({ ...options, log }), { ...of, log });
+  const server = await serve(createTestApp({ ...options, log }), { ...of, log });
+  onTestFinished(server.close);
+  return server;
 }

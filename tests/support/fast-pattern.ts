@@ -15,6 +15,11 @@ const MAX_SLOWEST = 8;
 /** Ends a pattern with exponential time (ms). */
 const PATIENCE = Second;
 
+/** Returns the CPU time of each text, because other processes can use most of the machine. */
+const REPLACE = new Script(
+  'texts.map((text) => { const before = readTime(); text.replace(pattern, ""); return readTime() - before; })',
+);
+
 /**
  * Tries a pattern on its own characters, repeated so that they almost match. If its time grows faster than the text, one
  * of them takes too long, and visitors could send such a text to stop the server.
@@ -22,28 +27,22 @@ const PATIENCE = Second;
 export function isFastPattern({ source, flags }: RegExp): boolean {
   const context = createContext({
     pattern: new RegExp(source, `${flags.replace(/[gy]/g, '')}g`),
-    now: () => performance.now(),
+    readTime: () => process.threadCpuUsage().user / 1000,
   });
-  const fragments = listFragments(source);
 
-  function run(length: number, tried: readonly Fragment[]): readonly number[] {
-    Object.assign(context, { texts: tried.map((fragment) => fill(fragment, length)) });
+  function measure(fragments: readonly Fragment[], length: number): readonly number[] {
+    // The last character is one that patterns rarely match.
+    const fill = ({ start, repeated }: Fragment) => `${start}${repeated.repeat(length / repeated.length)}\0`;
+    context.texts = fragments.map(fill);
     return REPLACE.runInContext(context, { timeout: PATIENCE }) as number[]; // what the script returns
   }
 
-  function isFast(fragment: Fragment): boolean {
-    const before = process.threadCpuUsage(); // other processes can use most of the machine
-    run(MAX_SCRUBBED_LENGTH, [fragment]);
-    const { user, system } = process.threadCpuUsage(before);
-    return (user + system) / 1000 < MAX_TIME;
-  }
-
   try {
-    const times = run(SHORT_LENGTH, fragments);
-    const slowestFirst = fragments
-      .map((fragment, index) => ({ fragment, time: times[index] ?? 0 }))
-      .sort((one, other) => other.time - one.time);
-    const slowest = slowestFirst.slice(0, MAX_SLOWEST).map(({ fragment }) => fragment);
+    const fragments = listFragments(source);
+    const times = measure(fragments, SHORT_LENGTH);
+    const slowestFirst = [...fragments.keys()].sort((one, other) => (times[other] ?? 0) - (times[one] ?? 0));
+    const slowest = slowestFirst.slice(0, MAX_SLOWEST).flatMap((index) => fragments[index] ?? []);
+    const isFast = (fragment: Fragment) => (measure([fragment], MAX_SCRUBBED_LENGTH)[0] ?? 0) < MAX_TIME;
     // The first time, it can be compiled, and the caches of a busy machine are cold.
     return slowest.every((fragment) => isFast(fragment) || isFast(fragment) || isFast(fragment));
   } catch (error) {
@@ -52,74 +51,39 @@ export function isFastPattern({ source, flags }: RegExp): boolean {
   }
 }
 
-const REPLACE = new Script(
-  'texts.map((text) => { const start = now(); text.replace(pattern, ""); return now() - start; })',
-);
-
 interface Fragment {
   /** What a match needs before the repeated part. */
   readonly start: string;
   readonly repeated: string;
 }
 
-/** The last character is one that patterns rarely match. */
-function fill({ start, repeated }: Fragment, length: number): string {
-  return `${start}${repeated.repeat(length / repeated.length)}\0`;
-}
+/** Groups, assertions and repetitions, which match no character themselves. */
+const STRUCTURE = /\((?:\?(?:<?[=!:]|<\w+>|[a-z-]*:))?|\{\d+(?:,\d*)?\}|(?<!\\)[)|*+?^$]/g;
+const ATOM = /\[(?:\\.|[^\]\\])*\]|\\(?:u[\da-f]{4}|x[\da-f]{2}|p\{[^}]+\}|.)|./gis;
 
-/** Atoms that are repeated together (counts). */
+/** Atoms that are repeated together (counts), and characters that each can match. */
 const SIZES = [1, 2, 3, 4, 5, 6, 8];
-
-/** Characters of a class that are tried, and fragments of a pattern (counts). */
-const MAX_CHOICES = 6;
-const MAX_FRAGMENTS = 3000;
+const CHOICES = [0, 1, 2, 3, 4];
 
 function listFragments(source: string): Fragment[] {
-  const atoms = listAtoms(source);
-  const found = new Map(
-    ['a', 'A', '0', ' ', '-', '.', 'a1', ...source].map((part) => [part, { start: '', repeated: part }]),
-  );
-  for (let choice = 0; choice < MAX_CHOICES; choice += 1) {
-    const characters = atoms.map((atom) => atom[choice % atom.length] ?? '');
-    for (const [at, character] of characters.entries()) {
-      for (const size of SIZES) {
-        const repeated = characters.slice(at, at + size).join('');
-        found.set(repeated, { start: '', repeated });
-      }
-      const start = characters.slice(0, at).join('');
-      found.set(`${start}\0${character}`, { start, repeated: character });
+  const alphabet = new Set(['a', 'A', '1', ' ', '-', '.', '\n', ...source]);
+  const atoms = (source.replace(STRUCTURE, '').match(ATOM) ?? []).map((atom) => listMatches(atom, alphabet));
+  const fragments = ['a', 'a1', ...alphabet].map((repeated): Fragment => ({ start: '', repeated }));
+  for (const choice of CHOICES) {
+    const characters = atoms.map((matches) => matches[choice % matches.length] ?? '');
+    for (const [at, repeated] of characters.entries()) {
+      for (const size of SIZES) fragments.push({ start: '', repeated: characters.slice(at, at + size).join('') });
+      fragments.push({ start: characters.slice(0, at).join(''), repeated });
     }
   }
-  return [...found.values()].slice(0, MAX_FRAGMENTS);
+  return fragments.filter(({ repeated }) => repeated !== '');
 }
 
-/** A group, an assertion, a repetition or `|`, which are not characters, or an atom: a word, a class or a character. */
-const PART =
-  /\((?:\?(?:<?[=!:]|<\w{1,60}>|[a-z-]{0,9}:))?|\{\d{1,5}(?:,\d{0,5})?\}|[)|*+?^$]|(?<atom>[\w ]{2,60}(?![*+?{\w ])|\[(?:\\.|[^\]\\]){0,500}\]|\\(?:u[\da-f]{4}|x[\da-f]{2}|p\{[^}]{1,60}\}|.)|.)/gis;
-
-/** Lists the characters, or the word, that each atom of a pattern can match. */
-function listAtoms(source: string): string[][] {
-  const atoms = [...source.matchAll(PART)].map(({ groups }) => toCharacters(groups?.atom ?? ''));
-  return atoms.filter(({ length }) => length > 0);
-}
-
-function toCharacters(atom: string): string[] {
-  if (atom === '.') return ['a'];
-  if (/^[\w ]{2,}$/.test(atom)) return [atom];
-  if (!/^\[.+\]$/s.test(atom)) return listEscaped(atom);
-  const listed = listEscaped(atom.slice(1, -1));
-  return atom[1] === '^' ? ['a', '1', '-', ' ', '"'].filter((one) => !listed.includes(one)) : listed;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ d: '1', D: 'a', w: 'a1_', W: '-', s: ' \n', S: 'a', p: 'aA1', P: '-', b: '', B: '' },
-  ...{ n: '\n', r: '\r', t: '\t' },
-};
-
-function listEscaped(text: string): string[] {
-  const characters = [...text.matchAll(/\\(?:[ux]([\da-f]{2,4})|p\{[^}]{1,60}\}|.)|./gis)].flatMap(([one, code]) => {
-    if (code) return String.fromCharCode(Number.parseInt(code, 16));
-    return one.length > 1 ? [...(ESCAPES[one.charAt(1)] ?? one.charAt(1))] : one;
-  });
-  return [...new Set(characters)];
+function listMatches(atom: string, alphabet: ReadonlySet<string>): string[] {
+  try {
+    const pattern = new RegExp(`^${atom}$`, 's');
+    return [...alphabet].filter((character) => pattern.test(character));
+  } catch {
+    return [];
+  }
 }

@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } 
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
-import { onTestFinished } from 'vitest';
+import { Outlet } from 'react-router';
 import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
@@ -18,13 +18,14 @@ import type { PageModule, RouteDefinition } from '../../src/shared/routing/route
 import { createDecoder } from '../../src/shared/wire/decode.ts';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 import type { PagePayload } from '../../src/shared/wire/payload.ts';
-import { DATA_PREFIX } from '../../src/shared/wire/protocol.ts';
+import { ACTION_ACCEPT, DATA_PREFIX } from '../../src/shared/wire/protocol.ts';
 import { spyOnLog, startTestServer, type TestAppOptions } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 
 /** A route with its component and its server half in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
-  readonly view: ComponentType;
+  /** By default, it shows only the page below it. */
+  readonly view?: ComponentType;
   readonly ErrorBoundary?: ComponentType;
   /** Style sheets that the build would list for the page. */
   readonly styles?: readonly string[];
@@ -39,6 +40,10 @@ export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'sharedCon
   Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
+
+/** Headers of a form, and of one that is posted with JavaScript. */
+export const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+export const DATA = { ...FORM, Accept: ACTION_ACCEPT };
 
 export function TestDocument({ lang, head, children }: DocumentProps) {
   return (
@@ -83,6 +88,8 @@ export interface PagesApp {
   /** Log lines of failures. */
   readonly failures: () => Record<string, unknown>[];
   ask(path: string, options?: AskOptions): Promise<Reply>;
+  /** Posts a form. */
+  post(path: string, body: AskOptions['body'], headers?: AskOptions['headers']): Promise<Reply>;
   /** Sends a request, and leaves reading and aborting to the test. */
   open(path: string, options?: AskOptions): ClientRequest;
 }
@@ -160,17 +167,18 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     settings,
   });
   const app = { steps: steps ?? [], routes, existingApp, overload, tracker, metrics };
-  const { port, close } = await startTestServer({ ...app, log, funnel, origins, pages, compression });
-  onTestFinished(close);
-  const open = (path: string, ask: AskOptions = {}): ClientRequest =>
-    httpRequest({ host: '127.0.0.1', port, path, method: ask.method, headers: ask.headers, agent: false });
+  const { port } = await startTestServer({ ...app, log, funnel, origins, pages, compression });
+  const open = (path: string, { method, headers }: AskOptions = {}): ClientRequest =>
+    httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
+  const ask = (path: string, options: AskOptions = {}) => readReply(open(path, options), options);
   return {
     port,
     origin: `http://127.0.0.1:${port}`,
     lines,
     failures: () => lines.filter((line) => line.msg === 'A request failed.'),
     open,
-    ask: (path, ask = {}) => readReply(open(path, ask), ask),
+    ask,
+    post: (path, body, headers) => ask(path, { method: 'POST', headers: { ...FORM, ...headers }, body }),
   };
 }
 
@@ -210,27 +218,26 @@ export interface ParsedDocument {
   readonly late: readonly string[];
 }
 
-/** Reads payload and deferred values from a document. @throws if the document has no payload */
-export function parseDocument(html: string): ParsedDocument {
-  const head = /<script type="application\/json" id="spillway-payload"[^>]*>(.*?)<\/script>/s.exec(html)?.[1];
-  if (head === undefined) throw new Error(`There is no payload in: ${html.slice(0, 400)}`);
-  const late = [...html.matchAll(/<script type="application\/json" data-late>(.*?)<\/script>/gs)].map(
-    ([, line = '']) => line,
-  );
-  return { ...decodeLines(head, late), head, late };
-}
-
-/** Parses page data or an action response: a line for the page, then one for each deferred value. */
-export function parseData(text: string): ParsedDocument {
-  const [head = '', ...late] = text.split('\n').filter((line) => line !== '');
-  return { ...decodeLines(head, late), head, late };
-}
-
-function decodeLines(head: string, late: readonly string[]) {
+/**
+ * Reads payload and deferred values from a document, from page data or from an action response: a line for the page,
+ * then one for each deferred value.
+ *
+ * @throws if a document contains no payload
+ */
+export function parsePage(text: string): ParsedDocument {
+  const [head, ...late] = text.startsWith('{') ? text.split('\n').filter((line) => line !== '') : listBlocks(text);
+  if (head === undefined) throw new Error(`There is no payload in: ${text.slice(0, 400)}`);
   const decoder = createDecoder();
   const payload = decoder.head(head) as PagePayload;
   for (const line of late) decoder.late(line);
-  return { payload, decoder };
+  return { payload, decoder, head, late };
+}
+
+function listBlocks(html: string): string[] {
+  const blocks = html.matchAll(
+    /<script type="application\/json" (?:id="spillway-payload"|data-late)[^>]*>(.*?)<\/script>/gs,
+  );
+  return [...blocks].map(([, line = '']) => line);
 }
 
 export function toDataPath(path: string): string {
@@ -253,16 +260,18 @@ export class CanaryError extends Error {
   }
 }
 
-/** Returns the part of a text that reveals a `CanaryError` or a stack. */
-export function leakIn(text: string): string | undefined {
-  return /.{0,40}(?:canary|Canary|\bat [\w.<>]+ \(|\.tsx?\b|node_modules|Error:).{0,40}/.exec(text)?.[0];
+/** Returns the part of a response that reveals a `CanaryError` or a stack. */
+export function leakIn(text: string, headers: object = {}): string | undefined {
+  return /.{0,40}(?:canary|Canary|\bat [\w.<>]+ \(|\.tsx?\b|node_modules|Error:).{0,40}/.exec(
+    text + JSON.stringify(headers),
+  )?.[0];
 }
 
 function flatten(table: readonly TestPage[]): TestPage[] {
   return table.flatMap((page) => [page, ...flatten(page.children ?? [])]);
 }
 
-function toRoute({ id, path, view, ErrorBoundary, mode, searchKeys, children }: TestPage): RouteDefinition {
+function toRoute({ id, path, view = Outlet, ErrorBoundary, mode, searchKeys, children }: TestPage): RouteDefinition {
   const module: PageModule = { default: view, ErrorBoundary };
   return { id, path, mode, searchKeys, page: async () => module, children: children?.map(toRoute) };
 }

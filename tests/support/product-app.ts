@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
-import { type Product, toContextMaker } from '../../src/server/define-product.ts';
+import type { Product } from '../../src/server/define-product.ts';
 import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { reportTo } from '../../src/server/errors/report.ts';
@@ -98,6 +98,7 @@ export function createProductApp<Settings, Services, Own extends object>({
         ? await openServices(product.services, settings, { log: appLog, scrubber: noScrubber })
         : { services: given, close: () => Promise.resolve() };
     const parts = { settings, services: opened.services };
+    const { context } = product;
     const origins = createOrigins([], 'http://localhost:3000');
     const pages = await createPages({
       app: {
@@ -105,7 +106,7 @@ export function createProductApp<Settings, Services, Own extends object>({
         document,
         errorPages,
         pages: product.pages,
-        createContext: toContextMaker(product, parts),
+        createContext: context && ((request, response) => context({ ...parts, request, response })),
         sharedContext: parts,
       },
       server: {

@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 export interface WebhookReceiver {
   readonly url: string;
@@ -48,7 +49,7 @@ export async function startMailServer({ offers = [] as readonly string[] } = {})
     serveMail(socket, offers, mails, () => receiver.answer);
   });
   const receiver: MailReceiver = {
-    port: await listen(server, 0),
+    port: await listen(server),
     mails,
     answer: '250 OK',
     close: () => end(server, () => sockets.forEach((socket) => void socket.destroy())),
@@ -87,11 +88,6 @@ function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], a
     if (verb === 'QUIT') socket.end();
   });
   say('220 test');
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 function end(server: Server, cut: () => void): Promise<void> {

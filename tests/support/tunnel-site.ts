@@ -2,20 +2,16 @@ import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { pino } from 'pino';
 import type { Failure } from '../../src/server/errors/failure.ts';
-import { hostCheck } from '../../src/server/front/host-check.ts';
-import { normalizeUrl } from '../../src/server/front/normalize-url.ts';
-import { securityHeaders } from '../../src/server/front/security-headers.ts';
 import type { JsonRecord } from '../../src/server/reports/read-report.ts';
 import type { MakeReportDigest, ReportScrubber, Upstream } from '../../src/server/reports/report-parts.ts';
 import { toSentryEvent } from '../../src/server/reports/sentry/sentry-event.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
-import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
-import { requestId, requestInfo } from '../../src/server/request/request-info.ts';
+import { requestInfo } from '../../src/server/request/request-info.ts';
 import { sendText } from '../../src/server/request/send-body.ts';
-import { chain, type Step } from '../../src/server/request/step.ts';
+import type { Step } from '../../src/server/request/step.ts';
 import { toCrockford } from '../../src/shared/reporting/address.ts';
-import { serve } from './app.ts';
+import { createTestApp, serve } from './app.ts';
 
 /** Everything that the tunnel did. */
 export interface TunnelSpies {
@@ -134,12 +130,11 @@ export function createFakeTunnel(
   });
 }
 
-/** Starts the real server with the tunnel and fakes. Other requests get a 404 response with their path. */
+/** Starts the real app with the tunnel and fakes. Other requests get a 404 response with their path. */
 export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
   const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
   const spies = createTunnelSpies();
   const log = pino({ enabled: false });
-  const trust = createProxyTrust(trustProxy);
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
   const upstream = upstreamDsn === undefined ? undefined : createUpstream(upstreamDsn, publicOrigins[0], spies);
   const step = createFakeTunnel(spies, {
@@ -152,19 +147,9 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     },
     ...overrides,
   });
-  const front = [
-    requestId({ origins, trust }),
-    securityHeaders(),
-    normalizeUrl(),
-    hostCheck({ origins, trust, log }),
-    step,
-  ];
-  const rethrow = (error: unknown): never => {
-    throw error;
-  };
   const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
-  const listener = chain(front, pages ?? passed, rethrow);
-  const server = await serve(listener, { log });
+  const app = createTestApp({ log, publicOrigins, trustProxy, tunnel: () => step, steps: [pages ?? passed] });
+  const server = await serve(app, { log });
   return Object.assign(spies, { ...server, origin: `http://127.0.0.1:${server.port}` });
 }
 

@@ -26,17 +26,7 @@ export interface MountOptions {
   readonly store?: ApiStore;
 }
 
-interface MountedApi {
-  /** Answers the operations and their document. It needs nothing of Express. */
-  readonly operations: Step;
-  /** The Express handlers, and the reference. */
-  readonly handlers: readonly RequestHandler[];
-}
-
-export function mountApi(
-  api: ApiParts,
-  { app, base, document, store = createMemoryStore() }: MountOptions,
-): MountedApi {
+export function mountApi(api: ApiParts, { app, base, document, store = createMemoryStore() }: MountOptions) {
   const parts = typeof api === 'function' ? [api] : api;
   requireMembers('api', parts, (part) => typeof part === 'function' || Object(part).implemented !== undefined);
   const handlers = parts.filter((part) => typeof part === 'function');
@@ -45,7 +35,9 @@ export function mountApi(
   const operations = [...implemented, ...(described?.implemented ?? [])].map(serveOperation);
   if (app) provideOperations(app, operations);
   return {
+    /** Answers the operations and their document. It needs nothing of Express. */
     operations: serveOperations(operations, { app, base, store }),
+    /** The Express handlers, and the reference. */
     handlers: [...handlers, ...(described?.reference ?? [])],
   };
 }

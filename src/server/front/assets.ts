@@ -5,7 +5,7 @@ import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { isRead } from '../request/methods.ts';
 import { acceptsEncoding, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendText } from '../request/send-body.ts';
+import { endWith, sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
 import { createAsset, type PublicFile, type Representation } from './public-files.ts';
 
@@ -78,7 +78,7 @@ function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, byte
   if (req.method === 'HEAD') {
     res.end();
   } else if (bytes) {
-    res.end(wanted ? bytes.subarray(start, end + 1) : bytes);
+    endWith(res, wanted ? bytes.subarray(start, end + 1) : bytes);
   } else {
     // If the pipe breaks, the visitor has left or the file is gone, and the response has already ended.
     pipeline(createReadStream(file, { start, end }), res, () => undefined);

@@ -3,7 +3,7 @@ import { Second } from '../../shared/units.ts';
 import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { onClose } from '../request/step.ts';
-import { forReaders, type MayRead } from './check-token.ts';
+import { type CheckToken, forReaders } from './check-token.ts';
 import type { FixedPaths } from './fixed-paths.ts';
 import { readHost, readScheme } from './host-check.ts';
 
@@ -34,7 +34,7 @@ export interface SeenRequest {
  * Tells operators how their proxy passes on a request. The answer has two lines with a pause between them. It runs
  * before the host check, so that it can name the host that a proxy sent.
  */
-export function checkPage({ trust, mayRead }: { trust: ProxyTrust; mayRead: MayRead }): FixedPaths {
+export function checkPage({ trust, checkToken }: { trust: ProxyTrust; checkToken: CheckToken }): FixedPaths {
   function answer(req: IncomingMessage, res: ServerResponse): void {
     let bytes = 0;
     req.on('data', (chunk: Buffer) => {
@@ -58,7 +58,7 @@ export function checkPage({ trust, mayRead }: { trust: ProxyTrust; mayRead: MayR
     };
   }
 
-  return { [CHECK_PATH]: { methods: 'POST', isHidden: true, answer: forReaders(mayRead, answer) } };
+  return { [CHECK_PATH]: { methods: 'POST', isHidden: true, answer: forReaders(checkToken, answer) } };
 }
 
 function sendSeen(res: ServerResponse, seen: SeenRequest): void {

@@ -1,7 +1,7 @@
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendJson, sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-import { type Answer, forReaders, type MayRead } from './check-token.ts';
+import { type Answer, type CheckToken, forReaders } from './check-token.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The answer of one path. */
@@ -57,14 +57,16 @@ export function health(readiness: Readiness): FixedPaths {
   };
 }
 
-interface MetricsPageOptions {
-  readonly metrics: Pick<Metrics, 'write' | 'contentType'>;
-  readonly mayRead: MayRead;
-}
-
-/** Serves the metrics to Prometheus. A scraper sends a token, which no other site can make a browser send. */
-export function metricsPage({ metrics, mayRead }: MetricsPageOptions): FixedPaths {
-  const answer = forReaders(mayRead, async (_req, res) => {
+/**
+ * Serves the metrics to Prometheus. A scraper sends a token, which no other site can make a browser send.
+ *
+ * @param checkToken undefined to answer everybody
+ */
+export function metricsPage(
+  metrics: Pick<Metrics, 'write' | 'contentType'>,
+  checkToken: CheckToken | undefined,
+): FixedPaths {
+  const answer = forReaders(checkToken, async (_req, res) => {
     sendBody(res, 200, { type: metrics.contentType, body: await metrics.write() });
   });
   return { '/metrics': { methods: 'GET, HEAD', answer } };

@@ -11,11 +11,11 @@ import type { PageTable } from './server-page.ts';
 const RENDER_DEADLINE = 15 * Second;
 
 /** @throws WiringError if the route table and the server halves do not fit, or a page exports no component */
-export async function loadApp<Own extends object>({
+export async function loadApp<Own extends object, Shared extends object>({
   app,
   server,
   settings,
-}: PagesOptions<Own>): Promise<LoadedPageApp> {
+}: PagesOptions<Own, Shared>): Promise<LoadedPageApp> {
   const { document, errorPages, family } = app;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes

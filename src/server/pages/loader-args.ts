@@ -11,8 +11,8 @@ import type { PageApp, PageServer } from './page-services.ts';
 import { refusePersonal } from './personal.ts';
 import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
-export function createArgsMaker<Own extends object>(
-  { createContext, sharedContext = {} }: Pick<PageApp<Own>, 'createContext' | 'sharedContext'>,
+export function createArgsMaker(
+  { createContext, sharedContext = {} }: Pick<PageApp, 'createContext' | 'sharedContext'>,
   { log, origins, traceTargets, traced = {} }: Pick<PageServer, 'log' | 'origins' | 'traceTargets' | 'traced'>,
 ): LoaderArgsMaker {
   const traceHeaders = createTraceHeaders(traced);
@@ -22,7 +22,7 @@ export function createArgsMaker<Own extends object>(
       const { info } = pageRequest;
       const contextFetch = createContextFetch({ pageRequest, info, traceTargets, traceHeaders });
       // A log of the product's own stays.
-      return new VisitorArgs(pageRequest, request, { log, ...own, fetch: contextFetch });
+      return new VisitorArgs(pageRequest, request, { log, ...own, ...sharedContext, fetch: contextFetch });
     },
 
     forEveryone(pageRequest) {
@@ -182,7 +182,6 @@ function leaveMark(info: RequestInfo | undefined, target: string, startedAt: num
   if (!info) return;
   const ms = Math.round(performance.now() - startedAt);
   info.addBreadcrumb({
-    at: Date.now(),
     category: 'fetch',
     message: target.replace(/[?#].*$/s, ''),
     level: status === undefined || status >= 500 ? 'error' : 'info',

@@ -23,7 +23,7 @@ const CACHE_AFTER = 500 * Millisecond;
 /**
  * Listens on all ports, and serves until a signal or an uncaught exception ends the process.
  *
- * @throws ListenError
+ * @throws StartError
  */
 export async function listen(opened: Opened, { site, desk, drain }: Connected): Promise<void> {
   const { basics, development, tracker } = opened;

@@ -18,7 +18,7 @@ export {
   type LocationTable,
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
-export { LINE_END } from '../errors/digest/parse-stack.ts';
+export { LINE_END } from '../errors/digest/read-error.ts';
 export { errorHandler } from '../errors/error-handler.ts';
 export type {
   BodyField,

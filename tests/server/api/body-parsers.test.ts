@@ -1,6 +1,6 @@
 import express from 'express';
 import request from 'supertest';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formBody, jsonBody } from '../../../src/server/api/body-parsers.ts';
 import { KiB } from '../../../src/shared/units.ts';
 import { createTestApp, startTestServer } from '../../support/app.ts';
@@ -56,8 +56,7 @@ it.each([
   ['/api/json', 'application/json'],
   ['/api/form', FORM],
 ])('unfinished bodies at %s have the share of their sender, like all others', async (path, type) => {
-  const { port, close } = await startTestServer({ api });
-  onTestFinished(close);
+  const { port } = await startTestServer({ api });
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${100 * KiB}\r\n\r\n`;
   const bodies = Array.from({ length: 187 }, () => openSocket(port, head + ' '.repeat(99 * KiB)));
   const refused = () => bodies.flatMap(({ text }) => (text === '' ? [] : [parseReply(text).status]));

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type ApiStore, createMemoryStore } from '../../../src/server/api/api-store.ts';
 import { bearer, session } from '../../../src/server/api/auth.ts';
@@ -498,7 +498,6 @@ describe('lines', () => {
     }
     const part = implement({ lines }, { lines: (input) => ({ status: 200, lines: toLines(input.params.count) }) });
     const server = await startTestServer({ api: [part] });
-    onTestFinished(() => server.close());
     async function read(path: string, method = 'GET') {
       const reply = await fetch(`http://127.0.0.1:${server.port}/api/lines/${path}`, { method });
       let text = '';
@@ -573,7 +572,6 @@ describe('a client', () => {
 
   const remotely: Call = async (run) => {
     const server = await startTestServer({ api: [part] });
-    onTestFinished(() => server.close());
     return run(createClient<Todos>({ base: `http://127.0.0.1:${server.port}/api` }));
   };
 

@@ -43,7 +43,6 @@ async function start() {
     { auth },
   );
   const server = await startTestServer({ api: [part] });
-  onTestFinished(server.close);
   const url = `http://127.0.0.1:${server.port}/api`;
   const { post } = createClient<typeof photos>({ base: url });
   const send = (body: Parameters<typeof post<'/photos'>>[1]['body'], headers = {}) =>

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import type { RequestHandler } from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
 import type { HttpServerOptions } from '../../../src/server/connection/http-server.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
@@ -24,7 +24,6 @@ async function start(options: Partial<HttpServerOptions>) {
     counted.set(key, (counted.get(key) ?? 0) + by);
   };
   const server = await startTestServer({ log, routes }, { count, ...options });
-  onTestFinished(() => server.close());
   const open = (localAddress: string, bytes = '') => openSocket(server.port, bytes, { localAddress });
 
   async function openMany(number: number, toAddress: (index: number) => string, bytes = '') {

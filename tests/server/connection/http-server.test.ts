@@ -1,10 +1,11 @@
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
+import { listen } from '../../support/listen.ts';
 import { parseReply, sendRaw } from '../../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../../support/required-headers.ts';
 import { until } from '../../support/until.ts';
@@ -24,10 +25,10 @@ async function breakWith(code: string, ask = ''): Promise<string> {
     res.writeHead(200, { 'Content-Length': 10 });
     res.write('begun');
   }, options);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   onTestFinished(() => void server.close());
   const served = new Promise<Socket>((resolve) => server.once('connection', resolve));
-  const client = openSocket((server.address() as AddressInfo).port, ask);
+  const client = openSocket(port, ask);
   const theirs = await served;
   if (ask !== '') await expect.poll(() => client.text).toContain('begun');
   server.emit('clientError', Object.assign(new Error('canary'), { code }), theirs);
@@ -69,7 +70,6 @@ async function exchange(first: string, count = 0, then = ''): Promise<string> {
     else next();
   };
   const server = await startTestServer({ routes });
-  onTestFinished(() => server.close());
   const client = openSocket(server.port, first);
   await expect.poll(() => listStatuses(client.text).length).toBeGreaterThanOrEqual(count);
   if (then !== '') client.socket.write(then);
@@ -111,7 +111,6 @@ it.each([
   };
   const times = { keepAlive: 1000, request: 200, socket: isReader ? 30_000 : 200 };
   const server = await startTestServer({ routes }, { times });
-  onTestFinished(() => server.close());
   const client = openSocket(server.port, request);
   if (!isReader) client.socket.pause();
   const drip = setInterval(() => isReader && client.socket.write('x'), 50);
@@ -143,7 +142,6 @@ async function startCounting(size = 10) {
       res.type('text').send(`number ${req.query.n};${'x'.repeat(size)}`);
     },
   });
-  onTestFinished(() => server.close());
   return { port: server.port, seen };
 }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import express, { type RequestHandler, type Response } from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
@@ -18,7 +18,6 @@ it.each([true, false])(
       res.write('late');
     };
     const server = await startTestServer({ log, compression, funnel, steps: [late] });
-    onTestFinished(() => server.close());
     const response = await fetch(`http://127.0.0.1:${server.port}/late`);
     expect(await response.text()).toBe('whole');
     await expect
@@ -66,7 +65,6 @@ describe.each([
     for (const compression of [false, true]) {
       const app = isExisting ? { existingApp: { app: handler } } : { routes: handler };
       const server = await startTestServer({ ...app, compression });
-      onTestFinished(() => server.close());
       const head = ['Host: localhost', 'Accept-Encoding: gzip'];
       const { status, headers, body } = await askRaw(server.port, 'GET /x HTTP/1.1', head);
       expect([status, headers.trailer]).toEqual([500, undefined]);

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { trackConnections } from '../../../src/server/connection/connections.ts';
 import { drainUnreadBodies } from '../../../src/server/connection/unread-bodies.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { KiB, MiB, Minute } from '../../../src/shared/units.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
+import { listenInTest } from '../../support/listen.ts';
 import { until } from '../../support/until.ts';
 import { listStatuses, openSocket } from './open-socket.ts';
 
@@ -36,7 +36,6 @@ it.each([
       files: new Map([['/robots.txt', { type: 'text/plain', body: Buffer.from('x'), encodings: [] } as never]]),
       overload,
     });
-    onTestFinished(server.close);
     if (status === 503) overload.level = 4;
     const length = 4 * MiB;
     const host = header.startsWith('Host:') ? [] : ['Host: a.example'];
@@ -52,7 +51,6 @@ it.each([
 
 it('a body that was dropped to its end leaves the connection open for the next request', async () => {
   const server = await startTestServer();
-  onTestFinished(server.close);
   const client = open(server.port, ['POST /api/none HTTP/1.1', 'Host: a', `Content-Length: ${GET.length}`]);
   await until(() => isAnswered(client), 'the response');
   client.socket.write(`${GET}GET /orders HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -70,9 +68,7 @@ describe('the limits', () => {
     const trust = createProxyTrust(['loopback']);
     const connections = trackConnections(server, { ...TEST_SERVER, trust, log: pino({ enabled: false }) });
     drainUnreadBodies(server, connections, trust, { bytes: MiB, time: Minute, silence: Minute, ...limits });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => server.close().closeAllConnections());
-    const { port } = server.address() as AddressInfo;
+    const port = await listenInTest(server);
     const post = (more: readonly string[] = [], body = '', length = 100 * MiB) =>
       open(port, ['POST / HTTP/1.1', 'Host: a', `Content-Length: ${length}`, ...more], body);
     return { post, isEmpty: () => connections.sockets.size === 0 };

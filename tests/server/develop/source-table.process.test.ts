@@ -11,7 +11,7 @@ import { createLocations } from '../../../build/sites.mjs';
 import { createSourceTable } from '../../../src/server/develop/source-table.ts';
 import { createDigest } from '../../../src/server/errors/digest/create-digest.ts';
 import { loadLocationTable, parseLocationTable } from '../../../src/server/errors/digest/location-table.ts';
-import { parseStack } from '../../../src/server/errors/digest/parse-stack.ts';
+import { parseStack } from '../../../src/server/errors/digest/read-error.ts';
 import type { StackFrame } from '../../../src/server/errors/failure.ts';
 import { bundleProject } from '../../support/bundled-project.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -149,7 +149,7 @@ describe('a failure', () => {
     const reporter = { report: (failure: Failure, error: unknown) => void told.push({ failure, error }) };
     const { fail } = createTestFunnel({ store, reporters: [reporter, reporter] });
     const info = createInfo();
-    info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
+    info.addBreadcrumb({ category: 'fetch', message: 'GET https://api.example/' });
     const error = boom();
     const headers = { 'user-agent': 'canary-agent', cookie: 'sid=canary' };
     const disposition = fail(error, { origin: 'action', routeId: 'cart', url: '/', info, headers });

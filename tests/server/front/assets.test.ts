@@ -1,19 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import request, { type Test } from 'supertest';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { assetLoaders } from '../../../build/styles.mjs';
 import { indexPublicFiles } from '../../../src/server/front/public-files.ts';
 import { createTestApp, startTestServer } from '../../support/app.ts';
+import { createFolder } from '../../support/folder.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
 const TEXT = 'export const a = 1;\n'.repeat(100);
 const ASSET = '/assets/main-X7K2.js';
 const LARGE = '/assets/large-1.mp4';
 const ENDINGS = Object.keys(assetLoaders);
-const dist = mkdtempSync(join(tmpdir(), 'assets-'));
+const dist = createFolder(afterAll);
 mkdirSync(join(dist, 'client/assets'), { recursive: true });
 for (const [name, bytes] of Object.entries({
   [ASSET]: TEXT,
@@ -31,7 +31,6 @@ for (const [name, bytes] of Object.entries({
   writeFileSync(join(dist, 'client', name), bytes);
 }
 const app = createTestApp({ files: indexPublicFiles(dist) });
-afterAll(() => rmSync(dist, { recursive: true }));
 
 const ask = (path: string, headers: Record<string, string> = {}, method: 'get' | 'head' = 'get'): Test =>
   request(app)
@@ -125,7 +124,6 @@ it.each(['/../package.json', '/..%2fpackage.json', '/%2e%2e/x', '//etc/passwd', 
   'no file can be reached by a URL with detours: %s',
   async (path) => {
     const server = await startTestServer({ files: indexPublicFiles(dist) });
-    onTestFinished(() => server.close());
     expect((await askRaw(server.port, `GET /assets${path} HTTP/1.1`)).status).toBe(400);
   },
 );

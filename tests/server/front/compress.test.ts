@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import express, { type Response as ExpressResponse, type RequestHandler } from 'express';
 import request from 'supertest';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compress } from '../../../src/server/front/compress.ts';
+import { listenInTest } from '../../support/listen.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
 const TEXT = JSON.stringify('words '.repeat(400));
@@ -97,10 +97,7 @@ it.each<
   ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined]],
 ])('%s (Accept-Encoding: %s)', async (_name, accepted, act, [encoding, vary, length]) => {
   const app = express().use(compress(), (_req, res) => void act(res));
-  const server = app.listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listenInTest(createServer(app));
   const given = accepted === undefined ? [] : [`Accept-Encoding: ${accepted}`];
   const { headers } = await askRaw(port, 'GET / HTTP/1.1', ['Host: localhost', ...given]);
   expect([headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([encoding, vary, length]);
@@ -115,10 +112,7 @@ it('a response without a body has the same Vary header, and names no length that
 describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) => {
   /** Uses `fetch`, which decompresses while it reads. */
   async function fetchFrom(handler: RequestHandler): Promise<Response> {
-    const server = createServer(express().use(compress(), handler));
-    onTestFinished(() => void server.close().closeAllConnections());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenInTest(createServer(express().use(compress(), handler)));
     return fetch(`http://127.0.0.1:${port}/`, { headers: { 'accept-encoding': encoding } });
   }
 

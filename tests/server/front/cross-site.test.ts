@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { Response } from 'express';
 import request from 'supertest';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
+import { listenInTest } from '../../support/listen.ts';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const SITES = [undefined, 'same-origin', 'none', 'same-site', 'cross-site', 'garbage'];
@@ -29,8 +30,8 @@ it.each([
     trustProxy: ['loopback'],
     pages: createFakePages({ pages: act }),
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
-  onTestFinished(() => server.close().closeAllConnections());
+  const server = createServer(app);
+  await listenInTest(server);
   for (const method of METHODS) {
     const cases = SITES.flatMap((site) => ORIGINS.map((origin) => [method, site, origin] as const));
     const passing = cases.filter((one) => passes(...one));

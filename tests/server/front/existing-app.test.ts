@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
@@ -10,7 +8,16 @@ import { describeNodeFloor } from '../../../src/server/connection/node-floor.ts'
 import { loadExistingApp } from '../../../src/server/front/existing-app.ts';
 import { isBelow } from '../../../src/server/index.ts';
 import apps from '../../fixtures/existing/apps.cjs';
-import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
+import {
+  createTestApp,
+  serve,
+  spyOnLog,
+  startTestServer,
+  type TestAppOptions,
+  type TestServer,
+} from '../../support/app.ts';
+import { createFolder } from '../../support/folder.ts';
+import { listen, listenInTest } from '../../support/listen.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
 import { EXISTING_APPS, UNANSWERED } from '../existing-apps.ts';
 
@@ -18,17 +25,11 @@ import { EXISTING_APPS, UNANSWERED } from '../existing-apps.ts';
 const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;
 
 /** Starts the app without Spillway. @returns its port */
-async function startAlone(app: RequestListener): Promise<number> {
-  const server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close().closeAllConnections());
-  return (server.address() as AddressInfo).port;
-}
+const startAlone = (app: RequestListener) => listenInTest(createServer(app));
 
 async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}): Promise<number> {
-  const server = await startTestServer({ existingApp: { app, rawPaths }, ...options });
-  onTestFinished(() => server.close());
-  return server.port;
+  const { port } = await startTestServer({ existingApp: { app, rawPaths }, ...options });
+  return port;
 }
 
 type MountOptions = TestAppOptions & { readonly rawPaths?: boolean };
@@ -43,19 +44,20 @@ async function ask(port: number, { line, headers = [], body = '' }: (typeof EXIS
 
 describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
   let mounted: TestServer;
-  const alone = createServer(create());
+  let alone: TestServer;
   beforeAll(async () => {
-    mounted = await startTestServer({ existingApp: { app: create() }, routes: express.Router(), compression: true });
-    await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
+    const parts = { existingApp: { app: create() }, routes: express.Router(), compression: true };
+    mounted = await serve(createTestApp(parts));
+    const server = createServer(create());
+    alone = { port: await listen(server), close: () => server.close().closeAllConnections() };
   });
   afterAll(() => {
     mounted.close();
     alone.close();
-    alone.closeAllConnections();
   });
 
   it.each(asks.map((one) => [one.line.slice(0, 60), one] as const))('%s', async (_line, one) => {
-    const expected = await ask((alone.address() as AddressInfo).port, one);
+    const expected = await ask(alone.port, one);
     expect(expected.status).toMatch(/^HTTP\/1\.1 [1-5]\d\d /);
     expect(await ask(mounted.port, one)).toEqual(expected);
   });
@@ -257,8 +259,7 @@ describe('a step with isBelow()', () => {
 
 describe('an app that is named by its file', () => {
   function writeApp(text: string): string {
-    const root = mkdtempSync(join(tmpdir(), 'spillway-existing-'));
-    onTestFinished(() => rmSync(root, { recursive: true }));
+    const root = createFolder(onTestFinished);
     symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'));
     writeFileSync(join(root, 'app.cjs'), text);
     return root;

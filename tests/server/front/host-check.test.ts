@@ -1,12 +1,12 @@
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
+import { createTestApp, serve, spyOnLog, type TestAppOptions, type TestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
 describe('without PUBLIC_ORIGINS', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await serve(createTestApp());
   });
   afterAll(() => server.close());
   const ask = (line: string, ...headers: string[]) => askRaw(server.port, line, headers);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../../support/app.ts';
+import { createTestApp, serve, type TestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await serve(createTestApp());
 });
 afterAll(() => server.close());
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type express from 'express';
 import type { RequestHandler, Response } from 'express';
@@ -19,6 +18,7 @@ import { handleUpgrades, type Upgrades } from '../../../src/server/front/upgrade
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
+import { listen } from '../../support/listen.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
 import { testMaker } from '../../support/unguarded.ts';
 import { until } from '../../support/until.ts';
@@ -66,12 +66,11 @@ async function startSockets({
   const records = { log, funnel, scrubPath: createPathScrubber(createScrubber()) };
   const upgraded = handleUpgrades(site, { rules, records }, { upgrades, existing: existingApp?.server, steps });
   const drain = createDrain({ server, connections, upgraded, lag: 0, deadline });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   onTestFinished(() => {
     server.close();
     for (const socket of connections.sockets) socket.destroy();
   });
-  const { port } = server.address() as AddressInfo;
   return { port, lines, drain, url: `ws://127.0.0.1:${port}` };
 }
 
@@ -186,7 +185,7 @@ describe('a WebSocket', () => {
 it('a drain closes sockets with 1001, and ends when they are closed', async () => {
   const { url, drain } = await startSockets();
   const closed = once(await dialOpen(`${url}/live`), 'close');
-  expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
+  expect(await drain()).toEqual({ cut: 0, owed: 0 });
   expect((await closed)[0]).toBe(1001);
 });
 

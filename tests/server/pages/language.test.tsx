@@ -1,5 +1,4 @@
 import { Router } from 'express';
-import { Outlet } from 'react-router';
 import request from 'supertest';
 import { expect, it } from 'vitest';
 import { HttpError } from '../../../src/server/request/http-error.ts';
@@ -7,7 +6,7 @@ import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import type { DocumentComponent, DocumentProps } from '../../../src/shared/rendering/language.ts';
 import { createFakePages, createTestApp } from '../../support/app.ts';
-import { type AskOptions, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { DATA, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 const Localized: DocumentComponent = ({ lang, dir, head, children }: DocumentProps) => (
   <html lang={lang} dir={dir}>
@@ -41,10 +40,9 @@ function Late() {
 const PAGES: readonly TestPage[] = [
   {
     id: 'root',
-    view: Outlet,
     children: [
-      { id: 'page', path: '/:lang/page', view: () => <p>page</p> },
-      { id: 'kept', path: '/:lang/kept', mode: 'static', view: () => <p>kept</p> },
+      { id: 'page', path: '/:lang/page' },
+      { id: 'kept', path: '/:lang/kept', mode: 'static' },
       {
         id: 'late',
         path: '/:lang/late',
@@ -57,13 +55,7 @@ const PAGES: readonly TestPage[] = [
   },
 ];
 
-const POST: AskOptions = {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-  body: 'a=1',
-};
-
-it.each<[path: string, status: number, options?: AskOptions]>([
+it.each<[path: string, status: number]>([
   ['page', 200],
   ['kept', 200],
   ['nothing', 404],
@@ -83,9 +75,8 @@ it('says its own sentences in the language of the page, and the others in Englis
   const app = await startPages(PAGES, { document: Localized });
   expect((await app.ask('/ar/late')).text).toContain('تعذر التحميل.');
   expect((await app.ask('/de/late')).text).toContain('This could not be loaded.');
-  const headers = { ...POST.headers, Accept: 'application/vnd.spillway.action+ndjson' };
-  expect((await app.ask('/ar/page', { ...POST, headers })).text).toContain('غير مقبول.');
-  expect((await app.ask('/de/page', { ...POST, headers })).text).toContain('This page does not accept the form.');
+  expect((await app.post('/ar/page', 'a=1', DATA)).text).toContain('غير مقبول.');
+  expect((await app.post('/de/page', 'a=1', DATA)).text).toContain('This page does not accept the form.');
 });
 
 it('answers for a route of Express that fails or refuses in the language of its path', async () => {

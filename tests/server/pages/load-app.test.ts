@@ -43,12 +43,10 @@ it('names a half whose path or search is wrong', () => {
 });
 
 it('names a page without a component', async () => {
-  await expect(startPages([{ id: 'order', path: '/order', view: undefined as never }])).rejects.toThrow(
+  await expect(startPages([{ id: 'order', path: '/order', view: null as never }])).rejects.toThrow(
     'The page "order" does not export a component as its default. src/shared/product/routes.tsx names its file.',
   );
 });
-
-const view = () => null;
 
 it.each<[string, `/${string}`, `/${string}`]>([
   ['the same path', '/live', '/live'],
@@ -59,8 +57,8 @@ it.each<[string, `/${string}`, `/${string}`]>([
   ['everything below', '/files/*', '/files/*'],
 ])('names two routes with %s, also in different layouts', async (_, one, other) => {
   const routes = [
-    { id: 'one', path: one, view },
-    { id: 'layout', view, children: [{ id: 'other', path: other, view }] },
+    { id: 'one', path: one },
+    { id: 'layout', children: [{ id: 'other', path: other }] },
   ];
   await expect(startPages(routes)).rejects.toThrow(
     new WiringError(
@@ -71,9 +69,6 @@ it.each<[string, `/${string}`, `/${string}`]>([
 
 it('accepts paths of which one is more exact, and the path of the route around', async () => {
   const paths = ['/', '/:lang', '/:lang/live', '/live', '/files', '/files/*', '/tab/:a?/:b?', '/:a/:b/:c'] as const;
-  const children = [{ id: 'index', path: '/people/:id', view } as const];
-  await startPages([
-    ...paths.map((path) => ({ id: path, path, view })),
-    { id: 'people', path: '/people/:id', view, children },
-  ]);
+  const children = [{ id: 'index', path: '/people/:id' } as const];
+  await startPages([...paths.map((path) => ({ id: path, path })), { id: 'people', path: '/people/:id', children }]);
 });

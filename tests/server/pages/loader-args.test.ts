@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createContextFetch } from '../../../src/server/pages/loader-args.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { createTraceHeaders } from '../../../src/server/request/trace-headers.ts';
+import { listenInTest } from '../../support/listen.ts';
 
 const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: '00f067aa0ba902b7', sampled: true };
 
@@ -14,9 +14,7 @@ async function startUpstream(...statuses: number[]) {
     asked.push(req);
     res.writeHead(statuses.shift() ?? 200).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => server.close().closeAllConnections());
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { origin: `http://127.0.0.1:${await listenInTest(server)}`, asked };
 }
 
 function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {}) {

@@ -1,4 +1,4 @@
-import { Outlet, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { startPages, type TestPage } from '../../support/pages-app.tsx';
 
@@ -9,7 +9,6 @@ function Say() {
 const TABLE: readonly TestPage[] = [
   {
     id: 'root',
-    view: Outlet,
     children: [
       { id: 'home', path: '/', view: Say },
       { id: 'orders', path: '/orders', view: Say },

@@ -1,11 +1,8 @@
-import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { oncePerRequest } from '../../../src/server/pages/once-per-request.ts';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import { parseData, startPages, type TestPage } from '../../support/pages-app.tsx';
-
-const POST = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };
+import { parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 function Page() {
   return <p>{useData<string>()}</p>;
@@ -17,7 +14,6 @@ function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static'
   const table: TestPage[] = [
     {
       id: 'root',
-      view: Outlet,
       server: { guard: async (args) => void (await findUser(args)), loader: findUser },
       children: [
         {
@@ -36,7 +32,7 @@ function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static'
 it('looks up once for all guards and loaders of a request, and again for the next', async () => {
   const looked: unknown[] = [];
   const app = await guarded(({ params }) => `${looked.push(params.name)} ${params.name}`);
-  const { payload } = parseData((await app.ask('/_data/page/ada')).text);
+  const { payload } = parsePage((await app.ask('/_data/page/ada')).text);
   expect(payload.data).toMatchObject({ root: '1 ada', page: '1 ada' });
   expect((await app.ask('/page/grace')).text).toContain('<p>2 grace</p>');
   expect(looked).toEqual(['ada', 'grace']);
@@ -55,7 +51,7 @@ it('looks up once, also if that throws', async () => {
 it("passes the guards' result to an action, and looks up again for the page afterwards", async () => {
   let looked = 0;
   const app = await guarded(() => ++looked);
-  const { text } = await app.ask('/page/ada', { ...POST, body: '_action=page.save' });
+  const { text } = await app.post('/page/ada', '_action=page.save');
   expect(text).toContain('"saved":1');
   expect(text).toContain('<p>2</p>');
 });

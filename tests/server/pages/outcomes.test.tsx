@@ -9,8 +9,7 @@ import {
   leakIn,
   type PagesApp,
   type PagesAppOptions,
-  parseData,
-  parseDocument,
+  parsePage,
   startPages,
   TEST_ERROR_PAGES,
   type TestPage,
@@ -25,8 +24,8 @@ const OUTCOMES: readonly [string, () => never, number, string][] = [
 ];
 const DATA_PATH = toDataPath('/page');
 const PLACES = [
-  ['a document', '/page', parseDocument],
-  ['page data', DATA_PATH, parseData],
+  ['a document', '/page'],
+  ['page data', DATA_PATH],
 ] as const;
 const CRAWLER = { headers: { 'User-Agent': 'Googlebot/2.1' } };
 const FULL_DIGEST = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
@@ -61,9 +60,7 @@ function within(page: Partial<TestPage>, section: TestPage['server'] = {}): read
       id: 'root',
       view: Layout,
       server: { loader: () => ({ site: 'Weir' }) },
-      children: [
-        { id: 'section', view: Outlet, server: section, children: [{ id: 'page', path: '/page', view, ...page }] },
-      ],
+      children: [{ id: 'section', server: section, children: [{ id: 'page', path: '/page', view, ...page }] }],
     },
   ];
 }
@@ -117,7 +114,7 @@ describe.each(PARTS)('a control-flow response in %s', (_part, _origin, toPage) =
     expect(reply.text).toContain(`<section data-error="${kind}">`);
     expect(reply.text).toContain('content="noindex"');
     expect(reply.text).not.toMatch(/shown|waiting|<template/);
-    expect(parseDocument(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
+    expect(parsePage(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
     expect(app.failures()).toEqual([]);
   });
 
@@ -135,7 +132,7 @@ it.each(SERVER_PARTS)('a control-flow response in %s is sent as data with the sa
     const reply = await app.ask(DATA_PATH);
     expect(reply.status).toBe(status);
     expect([reply.headers['cache-control'], reply.headers.etag]).toEqual(['no-store', undefined]);
-    expect(parseData(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
+    expect(parsePage(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
   }
 });
 
@@ -169,7 +166,7 @@ describe('a deferred value that ends with a control-flow response', () => {
         expect([reply.status, reply.headers['cache-control']]).toEqual([status, 'no-store']);
         expect(reply.text).toContain('<h2>Weir</h2>');
         expect(reply.text).toContain(`<section data-error="${kind}">`);
-        expect(parseDocument(reply.text).payload.errors).toEqual({ page: { kind, status } });
+        expect(parsePage(reply.text).payload.errors).toEqual({ page: { kind, status } });
       }
       expect(app.failures()).toEqual([]);
     },
@@ -182,7 +179,7 @@ describe('a deferred value that ends with a control-flow response', () => {
     expect(text).toContain('role="alert"');
     expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(kind !== 'public');
     expect(text.includes('Closed for the flood.')).toBe(kind === 'public');
-    const data = parseDocument(text).payload.data.page as Late;
+    const data = parsePage(text).payload.data.page as Late;
     await expect(data.late).rejects.toMatchObject({ pageError: { kind, status } });
     expect(app.failures()).toEqual([]);
   });
@@ -202,10 +199,10 @@ it('runs guards outermost first, before every loader, and nothing after one that
   const calls: string[] = [];
   const note = (what: string) => (): void => void calls.push(what);
   const guard = () => sleep(20, calls.push('guard b')).then(() => forbidden());
-  const c: TestPage = { id: 'c', path: '/c', view: Outlet, server: { guard: note('guard c'), loader: note('load c') } };
-  const b: TestPage = { id: 'b', view: Outlet, server: { guard, loader: note('load b') }, children: [c] };
+  const c: TestPage = { id: 'c', path: '/c', server: { guard: note('guard c'), loader: note('load c') } };
+  const b: TestPage = { id: 'b', server: { guard, loader: note('load b') }, children: [c] };
   const server = { guard: note('guard a'), loader: note('load a') };
-  const app = await startPages([{ id: 'a', view: Outlet, server, children: [b] }]);
+  const app = await startPages([{ id: 'a', server, children: [b] }]);
   expect((await app.ask('/c')).status).toBe(403);
   expect(calls).toEqual(['guard a', 'guard b', 'load a']);
 });
@@ -236,8 +233,8 @@ describe('a failure', () => {
       expect(digest).toMatch(FULL_DIGEST);
       expect(headers['x-error-digest']).toBe(digest);
       expect(text).toContain(`<code>${digest}</code>`);
-      expect(parseDocument(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+      expect(parsePage(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+      expect(leakIn(text, headers)).toBeUndefined();
       expect(app.failures()[0]).toMatchObject({ origin, stack: expect.stringContaining('canary-9f2e') });
       expect(app.lines.find((line) => line.msg === 'request')?.digest).toBe(digest);
     },
@@ -245,9 +242,9 @@ describe('a failure', () => {
 
   it('in a layout replaces everything inside it, where further failures are only recorded', async () => {
     const app = await startPages(within({ server: { loader: fail } }, { loader: fail }));
-    for (const [, path, parse] of PLACES) {
+    for (const [, path] of PLACES) {
       const { text } = await app.ask(path);
-      expect(Object.keys(parse(text).payload.errors ?? {})).toEqual(['section']);
+      expect(Object.keys(parsePage(text).payload.errors ?? {})).toEqual(['section']);
       expect(text).not.toContain('shown');
     }
     expect(app.failures().map(({ routeId }) => routeId)).toEqual(['section', 'page', 'section', 'page']);
@@ -261,7 +258,7 @@ describe('a failure', () => {
     const { status, text } = await app.ask('/page');
     expect(status).toBe(500);
     expect(text).toContain('<footer>below</footer>');
-    expect(Object.keys(parseDocument(text).payload.errors ?? {})).toEqual(['inner']);
+    expect(Object.keys(parsePage(text).payload.errors ?? {})).toEqual(['inner']);
   });
 
   it.each([
@@ -280,7 +277,7 @@ describe('a failure', () => {
       expect(status).toBe(200);
       expect(text).toContain('<footer>below</footer>');
       expect(text).toContain(addressOf(app));
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+      expect(leakIn(text, headers)).toBeUndefined();
       expect(text).not.toContain('content="noindex"');
     },
   );
@@ -303,16 +300,13 @@ describe('a failure', () => {
       throw thrown;
     };
     const late = deferred(() => Promise.reject(thrown));
-    const app = await startPages([
-      ...within({ server: { loader } }),
-      { id: 'late', path: '/late', view: Outlet, ...late },
-    ]);
+    const app = await startPages([...within({ server: { loader } }), { id: 'late', path: '/late', ...late }]);
     for (const path of ['/page', DATA_PATH]) {
       const { status, headers, text } = await app.ask(path);
       expect(status).toBe(500);
       expect(headers['x-error-digest']).toMatch(FULL_DIGEST);
       expect(headers.location).toBeUndefined();
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+      expect(leakIn(text, headers)).toBeUndefined();
     }
     const { status, text } = await app.ask('/late');
     expect(status).toBe(200);
@@ -331,7 +325,7 @@ describe('a failure', () => {
     const { status, text } = await app.ask('/page');
     process.off('unhandledRejection', listen);
     expect(status).toBe(200);
-    expect(parseDocument(text).late).toHaveLength(1);
+    expect(parsePage(text).late).toHaveLength(1);
     expect(leakIn(text)).toBeUndefined();
     expect(unhandled).toEqual([]);
   });
@@ -379,7 +373,7 @@ describe('error pages', () => {
     expect(text).not.toContain('<script');
     expect(text).toContain(`<code>${headers['x-error-digest']}</code>`);
     expect(headers['content-security-policy']).toContain("default-src 'none'");
-    expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+    expect(leakIn(text, headers)).toBeUndefined();
     const addresses = app.failures().map(({ digest, occurrence }) => `${digest}-${occurrence}`);
     expect(addresses).toContain(headers['x-error-digest']);
   });
@@ -394,7 +388,7 @@ describe('data that cannot be encoded', () => {
     ['a function', () => ({ canary: () => 1 }), 'data.page.canary is a function'],
     ['an instance of a class in a Map', () => new Map([['canary', new Canary()]]), 'is an instance of Canary'],
   ])('because of %s is a failure of its loader, and does not affect other routes', async (_name, loader, words) => {
-    for (const [, path, parse] of PLACES) {
+    for (const [, path] of PLACES) {
       const app = await startPages(
         within({ server: { loader } }, { loader: () => ({ late: Promise.resolve('late') }) }),
       );
@@ -402,12 +396,12 @@ describe('data that cannot be encoded', () => {
       const digest = addressOf(app);
       expect([status, headers['cache-control'], headers.etag]).toEqual([500, 'no-store', undefined]);
       expect(headers['x-error-digest']).toBe(digest);
-      const { data, errors } = parse(text).payload;
+      const { data, errors } = parsePage(text).payload;
       expect(errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
       expect(data).toMatchObject({ root: { site: 'Weir' }, section: {} });
       expect(await (data.section as Late).late).toBe('late');
       expect(data).not.toHaveProperty('page');
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+      expect(leakIn(text, headers)).toBeUndefined();
       expect(app.failures()[0]).toMatchObject({ origin: 'loader', routeId: 'page' });
       // Without frames, the digest is that of the route and the words. With them, all such failures would have one.
       expect(String(app.failures()[0]?.stack).split('\n    at ')).toEqual([
@@ -417,11 +411,11 @@ describe('data that cannot be encoded', () => {
     }
   });
 
-  it.each(PLACES)('because of a deferred value affects only its own place in %s', async (_place, path, parse) => {
+  it.each(PLACES)('because of a deferred value affects only its own place in %s', async (_place, path) => {
     const app = await start({ server: { loader: () => ({ late: Promise.resolve(new Canary()) }) } });
     const { status, headers, text } = await app.ask(path);
     expect([status, headers['x-error-digest']]).toEqual([200, undefined]);
-    await expect((parse(text).payload.data.page as Late).late).rejects.toMatchObject({
+    await expect((parsePage(text).payload.data.page as Late).late).rejects.toMatchObject({
       pageError: { kind: 'failure', status: 500, digest: addressOf(app) },
     });
     expect(leakIn(text)).toBeUndefined();
@@ -436,19 +430,19 @@ describe('the deadline', () => {
     ['a shell', { view: () => use(never) }, 'render'],
   ];
   it.each(ENDLESS)('ends %s that is never ready as a failure of its route', async (_part, page, origin) => {
-    for (const [, path, parse] of origin === 'render' ? PLACES.slice(0, 1) : PLACES) {
+    for (const [, path] of origin === 'render' ? PLACES.slice(0, 1) : PLACES) {
       const app = await start(page, { deadlineMs: 60 });
       const { status, headers, text } = await app.ask(path);
       const digest = addressOf(app);
       expect([status, headers['cache-control'], headers['x-error-digest']]).toEqual([500, 'no-store', digest]);
-      expect(parse(text).payload).toMatchObject({
+      expect(parsePage(text).payload).toMatchObject({
         data: { root: { site: 'Weir' } },
         errors: { page: { kind: 'failure', status: 500, digest } },
       });
       if (path === '/page') expect(text).toContain('<h2>Weir</h2>');
       expect(app.failures()[0]).toMatchObject({ origin });
       expect(String(app.failures()[0]?.stack)).toMatch(/^PageTimeout: The page was not complete after 60 ms/);
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+      expect(leakIn(text, headers)).toBeUndefined();
     }
   });
 
@@ -475,7 +469,7 @@ describe('the deadline', () => {
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
     expect(text.endsWith('</body></html>')).toBe(true);
-    const { payload, decoder } = parseDocument(text);
+    const { payload, decoder } = parsePage(text);
     expect(decoder.pending).toBe(0);
     await expect((payload.data.page as Late).late).rejects.toMatchObject({ digest: addressOf(app) });
     expect(String(app.failures()[0]?.stack)).toMatch(/^PageTimeout/);

@@ -1,19 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import {
-  createGate,
-  parseData,
-  parseDocument,
-  startPages,
-  type TestPage,
-  toDataPath,
-} from '../../support/pages-app.tsx';
+import { createGate, parsePage, startPages, type TestPage, toDataPath } from '../../support/pages-app.tsx';
 import { until } from '../../support/until.ts';
 
 function Page() {
@@ -127,18 +119,18 @@ describe('the arguments of a loader', () => {
   ] satisfies [string, TestPage['server']][])(
     'cannot be created if the context throws: a page with %s fails',
     async (_name, server) => {
-      const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server }], {
+      const app = await startPages([{ id: 'a', path: '/a', server }], {
         createContext: () => Promise.reject(new Error('canary: no session store')),
       });
-      for (const [path, parse] of [
-        ['/a', parseDocument],
-        [toDataPath('/a'), parseData],
+      for (const [path, _parse] of [
+        ['/a', parsePage],
+        [toDataPath('/a'), parsePage],
       ] as const) {
         const { status, text, headers } = await app.ask(path);
         expect(status).toBe(500);
         expect(text).not.toContain('canary');
         expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
-        expect(parse(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
+        expect(parsePage(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
       }
     },
   );
@@ -147,10 +139,9 @@ describe('the arguments of a loader', () => {
     const seen: LoaderArgs[] = [];
     const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
     const part = { guard: note, loader: note };
-    const app = await startPages(
-      [{ id: 'a', view: Outlet, server: part, children: [{ id: 'b', path: '/b/:id', view: Outlet, server: part }] }],
-      { createContext: async (request) => ({ user: request.headers['x-user'] }) },
-    );
+    const app = await startPages([{ id: 'a', server: part, children: [{ id: 'b', path: '/b/:id', server: part }] }], {
+      createContext: async (request) => ({ user: request.headers['x-user'] }),
+    });
     await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
     expect(seen).toHaveLength(8);
     const [first, second] = seen;
@@ -177,7 +168,7 @@ describe('a prefetch', () => {
     const seen: boolean[] = [];
     const note = ({ isPrefetch }: LoaderArgs): void => void seen.push(isPrefetch);
     const server = { guard: note, loader: note };
-    const app = await startPages([{ id: 'a', path: '/a', view: Outlet, server }]);
+    const app = await startPages([{ id: 'a', path: '/a', server }]);
     const data = toDataPath('/a');
     await app.ask(data);
     await app.ask(data, { headers: PREFETCH });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
-import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import type { Step } from '../../../src/server/request/step.ts';
@@ -104,7 +103,6 @@ function countLines(app: PagesApp): number {
 }
 
 const never = (): Promise<never> => new Promise(() => {});
-const view = Outlet;
 
 /** Set by an action that takes longer than the deadline. */
 let acted = false;
@@ -144,8 +142,6 @@ const ENDLESS: readonly (readonly [
   ],
 ];
 
-const FORM = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=b' };
-
 describe('work that never settles', () => {
   const cases = ENDLESS.flatMap(([name, asked, server, options]) =>
     asked.map(([method, path]) => ({ name, method, path, server, options })),
@@ -156,7 +152,7 @@ describe('work that never settles', () => {
     async ({ method, path, ...rest }) => {
       acted = false;
       const { limiter, app } = await startEndless(rest.server, rest.options);
-      const reply = await app.ask(path, { method, ...(method === 'POST' && FORM) });
+      const reply = await (method === 'POST' ? app.post(path, 'a=b') : app.ask(path, { method }));
       expect(reply.status).toBeGreaterThan(199);
       expect(limiter.enter).toHaveBeenCalledOnce();
       expect(limiter.pages).toBe(0);
@@ -166,7 +162,7 @@ describe('work that never settles', () => {
   async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
     const limiter = createRenderLimiter();
     const enter = vi.spyOn(limiter, 'enter');
-    const app = await startPages([{ id: 'page', path: '/page', view, server }], {
+    const app = await startPages([{ id: 'page', path: '/page', server }], {
       limiter,
       deadlineMs: 60,
       ...options,
@@ -183,7 +179,7 @@ it('counts a page from its first guard to its shell, and not while the rest is s
     await shell.promise;
     return { late: late.promise };
   };
-  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }], { limiter });
+  const app = await startPages([{ id: 'page', path: '/page', server: { loader } }], { limiter });
   const asked = app.ask('/page', { onText: () => seen.resolve() });
   const seen = createGate();
   await until(() => limiter.pages === 1, 'the page to start');
@@ -199,7 +195,7 @@ it('counts the render of a static page until it ends, even if everyone waiting f
   const limiter = createRenderLimiter();
   const loaded = createGate();
   const loader = vi.fn(() => loaded.promise);
-  const table: TestPage[] = [{ id: 'item', path: '/items/:id', mode: 'static', view, server: { loader } }];
+  const table: TestPage[] = [{ id: 'item', path: '/items/:id', mode: 'static', server: { loader } }];
   const app = await startPages(table, { limiter });
   const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
   for (const [index, socket] of sockets.entries()) socket.on('error', () => {}).write(write('GET', `/items/${index}`));

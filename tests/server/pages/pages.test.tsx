@@ -1,28 +1,23 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Outlet } from 'react-router';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { listenInTest } from '../../support/listen.ts';
 import { startPages, type TestPage } from '../../support/pages-app.tsx';
 
 /** Pages in front of an existing app. `acted` lists what was posted to which of them. */
 async function startBefore() {
   const acted: string[] = [];
   const actions = { default: () => void acted.push('ours') };
-  const view = () => <p>ours</p>;
   const table: readonly TestPage[] = [
     {
       id: 'root',
-      view: Outlet,
       children: [
-        { id: 'home', path: '/', view, server: { actions } },
-        { id: 'orders', path: '/orders', view, server: { actions } },
-        { id: 'order', path: '/orders/:id', view, server: { actions } },
-        { id: 'size', path: '/größe', view, server: { actions } },
+        { id: 'home', path: '/', server: { actions } },
+        { id: 'orders', path: '/orders', server: { actions } },
+        { id: 'order', path: '/orders/:id', server: { actions } },
+        { id: 'size', path: '/größe', server: { actions } },
         {
           id: 'paid',
           path: '/paid',
-          view,
           server: { actions, acceptPostsFrom: ['https://pay.example'] },
         },
       ],
@@ -36,12 +31,7 @@ async function startBefore() {
       },
     },
   });
-  const post = (path: string, headers: Record<string, string>) =>
-    app.ask(path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
-      body: 'a=1',
-    });
+  const post = (path: string, headers: Record<string, string>) => app.post(path, 'a=1', headers);
   return { post, acted };
 }
 
@@ -85,17 +75,14 @@ it("pages send a trace only to the listed targets, and never the visitor's trace
   const upstream = createServer((req, res) => {
     asked.push(`${req.url} ${req.headers.traceparent?.slice(3, 35)}`);
     res.end();
-  }).listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  onTestFinished(() => void upstream.close());
-  const { port } = upstream.address() as AddressInfo;
-  const view = () => <p>page</p>;
+  });
+  const port = await listenInTest(upstream);
   const ask = (path: string): TestPage['server'] => ({
     loader: async ({ context }) => (await context.fetch(`http://127.0.0.1:${port}${path}`)).status,
   });
   const table: readonly TestPage[] = [
-    { id: 'page', path: '/page', view, server: ask('/page') },
-    { id: 'kept', path: '/kept', mode: 'static', view, server: ask('/kept') },
+    { id: 'page', path: '/page', server: ask('/page') },
+    { id: 'kept', path: '/kept', mode: 'static', server: ask('/kept') },
   ];
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
@@ -107,7 +94,7 @@ it("pages send a trace only to the listed targets, and never the visitor's trace
 });
 
 it('secret pages cannot be cached, but their data can still be answered with 304', async () => {
-  const app = await startPages([{ id: 'home', path: '/', view: () => <p>home</p> }], { isSecret: true });
+  const app = await startPages([{ id: 'home', path: '/' }], { isSecret: true });
   const document = await app.ask('/');
   expect(document.headers['cache-control']).toBe('no-store');
   const { headers } = await app.ask('/_data/');

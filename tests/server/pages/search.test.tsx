@@ -1,8 +1,7 @@
-import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { useSearch } from '../../../src/shared/rendering/hooks.ts';
-import { parseData, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { DATA, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 function Shown() {
   return <p>{JSON.stringify(useSearch())}</p>;
@@ -16,9 +15,7 @@ const Orders = z.object({
 
 function createTable(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
   const orders: TestPage = { id: 'orders', path: '/orders', view: Shown, server, ...rest };
-  return [
-    { id: 'root', view: Outlet, server: { search: z.object({ by: z.string().default('all') }) }, children: [orders] },
-  ];
+  return [{ id: 'root', server: { search: z.object({ by: z.string().default('all') }) }, children: [orders] }];
 }
 
 /** A loader as products write it: the search is in its arguments. */
@@ -38,7 +35,7 @@ it.each([
   const { status, text } = await app.ask(`/orders${search}`);
   expect(status).toBe(200);
   expect(text).toContain(`<p>${JSON.stringify(parsed).replaceAll('"', '&quot;')}</p>`);
-  const { data } = parseData((await app.ask(`/_data/orders${search}`)).text).payload;
+  const { data } = parsePage((await app.ask(`/_data/orders${search}`)).text).payload;
   expect(data).toEqual({ '@frame': { root: { by: 'all' }, orders: parsed }, root: null, orders: parsed });
 });
 
@@ -67,12 +64,8 @@ it('gives the search to versions, actions and copied arguments', async () => {
   const [etag, same, other] = (await Promise.all(heads)).map(({ headers }) => headers.etag);
   expect([same === etag, other === etag]).toEqual([true, false]);
   expect(seen).toEqual([]);
-  const posted = await app.ask('/orders?page=4', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/vnd.spillway.action+ndjson' },
-    body: '_action=orders.pay',
-  });
-  expect(parseData(posted.text).payload.action).toMatchObject({ data: { page: 4 } });
+  const posted = await app.post('/orders?page=4', '_action=orders.pay', DATA);
+  expect(parsePage(posted.text).payload.action).toMatchObject({ data: { page: 4 } });
   expect(seen).toEqual([{ page: 4, sort: 'date' }, `${app.origin}/orders?page=4`]);
 });
 

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { listen } from '../../support/listen.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
@@ -10,6 +10,7 @@ const MB = 1 << 20;
 let site: TunnelSite;
 /** A server that no configuration names. It counts connections that should not happen. */
 let trap: Server;
+let trapPort: number;
 let trapped = 0;
 
 beforeAll(async () => {
@@ -18,7 +19,7 @@ beforeAll(async () => {
     trapped += 1;
     res.end();
   });
-  await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
+  trapPort = await listen(trap);
 });
 afterEach(() => {
   expect([site.failures, site.forwarded, site.faults, trapped]).toEqual([[], [], [], 0]);
@@ -88,8 +89,7 @@ it.each([
   ...['//abc123@o1.ingest.example/7', 'file:///etc/passwd', 'data:text/plain,7', 'unix:/var/run/docker.sock:/7'],
   ...['https://spillway@127.0.0.1/1', '', 'x'.repeat(10_000), undefined, null, 7, {}, [DSN], true],
 ])('refuses the DSN %j', async (given) => {
-  const port = String((trap.address() as AddressInfo).port);
-  const dsn = typeof given === 'string' ? given.replace('PORT', port) : given;
+  const dsn = typeof given === 'string' ? given.replace('PORT', String(trapPort)) : given;
   const body = writeEnvelope({ dsn }, [{ type: 'event' }, createEvent()]);
   expect((await post(body)).status).toBe(typeof dsn === 'string' ? 403 : 400);
 });
@@ -101,4 +101,27 @@ it('never repeats text of the sender', async () => {
     expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
   }
+});
+
+/** An object that `String()` and `Number()` cannot convert. */
+const STUBBORN = { toString: 1, valueOf: 1 };
+
+it('takes values that cannot be converted to text or a number', async () => {
+  const status = { contexts: { response: { status_code: STUBBORN } }, tags: { 'http.status_code': 404 } };
+  expect((await post(writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, status]))).status).toBe(200);
+  const values = [
+    { type: 'Error', mechanism: { exception_id: 0 } },
+    { type: 'Error', mechanism: { exception_id: 1, parent_id: 0, source: STUBBORN } },
+  ];
+  const sent = createEvent({ exception: { values } });
+  expect((await post(writeEnvelope({ dsn: DSN }, [{ type: 'event' }, sent]))).status).toBe(200);
+  expect(site.failures.splice(0)).toHaveLength(1);
+  site.forwarded.splice(0);
+  const violation = { type: 'csp-violation', url: site.origin, body: { effectiveDirective: STUBBORN } };
+  const reply = await fetch(`${site.origin}/_report/browser`, {
+    method: 'POST',
+    body: JSON.stringify([violation]),
+    headers: { 'content-type': 'application/reports+json' },
+  });
+  expect(reply.status).toBe(204);
 });

@@ -1,7 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHttpServer } from '../../../src/server/connection/http-server.ts';
 import { type BodyRequest, createBodyReader } from '../../../src/server/request/body-reader.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
@@ -10,7 +7,7 @@ import { requestId } from '../../../src/server/request/request-info.ts';
 import { sendText } from '../../../src/server/request/send-body.ts';
 import { chain } from '../../../src/server/request/step.ts';
 import { KiB, Minute, Second } from '../../../src/shared/units.ts';
-import { TEST_SERVER } from '../../support/app.ts';
+import { serve } from '../../support/app.ts';
 import { createGate } from '../../support/pages-app.tsx';
 import { parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
@@ -54,10 +51,8 @@ async function start({ use, decode, onPiece, place = 'memory', ...limits }: Site
       throw error;
     },
   );
-  const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }) });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => server.close().closeAllConnections());
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await serve(listener);
+  onTestFinished(close);
 
   /** Starts a body, and sends `bytes` of its `length`. */
   function begin(sender: string, bytes: number, length = LIMIT) {

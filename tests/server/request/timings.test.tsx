@@ -7,11 +7,8 @@ import { startPages, type TestPage } from '../../support/pages-app.tsx';
 const TABLE: readonly TestPage[] = [
   {
     id: 'root',
-    view: () => <p>root</p>,
     server: { guard: () => sleep(5) },
-    children: [
-      { id: 'orders', path: '/orders', view: () => <p>orders</p>, server: { loader: () => sleep(20, 'data') } },
-    ],
+    children: [{ id: 'orders', path: '/orders', server: { loader: () => sleep(20, 'data') } }],
   },
 ];
 

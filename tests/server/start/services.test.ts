@@ -1,7 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { ProductServices } from '../../../src/server/define-product.ts';
 import { report, reportTo } from '../../../src/server/errors/report.ts';
-import { openServices, ServicesError } from '../../../src/server/start/services.ts';
+import { openServices } from '../../../src/server/start/services.ts';
+import { StartError } from '../../../src/server/start-error.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 const settings = { database: 'postgres://app:correct-horse@db.example/app' };
@@ -24,15 +25,6 @@ function open<Services>(product: ProductServices<typeof settings, Services> | un
 
 afterEach(() => void vi.useRealTimers());
 
-it('services are opened with the settings, and closed', async () => {
-  const close = vi.fn();
-  const services = await open({ open: async ({ database }) => ({ database }), close }).opened;
-  expect(services.services).toEqual(settings);
-  expect(close).not.toHaveBeenCalled();
-  await services.close();
-  expect(close).toHaveBeenCalledExactlyOnceWith(settings);
-});
-
 it('services can log, and report the failures of background work', async () => {
   const broken = new Error('the queue is broken');
   const { opened, failed, lines } = open({
@@ -53,7 +45,7 @@ it('services that cannot be opened stop the start, with the error and its locati
     },
   });
   const error = await opened.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(ServicesError);
+  expect(error).toBeInstanceOf(StartError);
   expect(String(error)).toMatch(
     /services cannot be opened, so the server does not start:\nError: cannot connect to[\s\S]*services\.test\.ts[\s\S]*ECONNREFUSED/,
   );

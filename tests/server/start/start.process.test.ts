@@ -1,23 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../../support/build-once.ts';
+import { createFolder } from '../../support/folder.ts';
+import { listenInTest } from '../../support/listen.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const MAIN = join(project, 'dist/server/main.js');
 
 beforeAll(() => buildOnce());
-
-function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-start-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Starts a server that is expected to fail, and waits for it to exit. */
 function start(env: Readonly<Record<string, string>>, main = MAIN) {
@@ -26,7 +20,7 @@ function start(env: Readonly<Record<string, string>>, main = MAIN) {
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PORT: '0',
-    DATA_DIR: createFolder(),
+    DATA_DIR: createFolder(onTestFinished),
     ...env,
   };
   const { status, stdout, stderr } = spawnSync(process.execPath, [main], {
@@ -39,12 +33,8 @@ function start(env: Readonly<Record<string, string>>, main = MAIN) {
 
 describe('a failed start', () => {
   it('names a port that is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void other.close());
-    await new Promise((resolve) => other.once('listening', resolve));
-    const { port } = other.address() as AddressInfo;
-    const DATA_DIR = createFolder();
-    expect(start({ PORT: String(port), DATA_DIR })).toEqual({
+    const port = await listenInTest(createServer());
+    expect(start({ PORT: String(port) })).toEqual({
       status: 1,
       stdout: '',
       stderr: `Port ${port} on 127.0.0.1 is in use. Stop what listens there, or set PORT to another one. If your code or an existing app calls listen() on it, remove the call.\n`,
@@ -62,7 +52,7 @@ describe('a failed start', () => {
   });
 
   it('names a data folder that is not writable', () => {
-    const file = join(createFolder(), 'file');
+    const file = join(createFolder(onTestFinished), 'file');
     writeFileSync(file, '');
     expect(start({ DATA_DIR: join(file, 'data') })).toEqual({
       status: 1,
@@ -74,7 +64,7 @@ describe('a failed start', () => {
   });
 
   it('asks you to build first if there is no build', () => {
-    const folder = createFolder();
+    const folder = createFolder(onTestFinished);
     mkdirSync(join(folder, 'dist'));
     cpSync(join(project, 'dist/server'), join(folder, 'dist/server'), { recursive: true });
     cpSync(join(project, 'package.json'), join(folder, 'package.json'));

@@ -1,6 +1,4 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defineProduct, defineSettings } from '../../../src/server/define-product.ts';
@@ -11,6 +9,7 @@ import { open } from '../../../src/server/start/open.ts';
 import type { Tracker } from '../../../src/server/tracker/tracker.ts';
 import type { RouteDefinition } from '../../../src/shared/routing/routes.ts';
 import { createFolder } from '../../support/folder.ts';
+import { listenInTest } from '../../support/listen.ts';
 import { TEST_ERROR_PAGES, TestDocument } from '../../support/pages-app.tsx';
 
 const TOKEN = 'a-token-of-an-operator';
@@ -76,14 +75,10 @@ async function start(tracker: Tracker | undefined, env: Record<string, string> =
   onTestFinished(() => void vi.unstubAllEnvs());
   const site = { dist, product, routes, document: TestDocument, errorPages: TEST_ERROR_PAGES };
   const { site: main, desk } = connect(await open({ ...site, ...(tracker && { tracker }) }));
-  const [url, deskUrl] = await Promise.all([main, desk].map((server) => server && listen(server.server)));
+  const [url, deskUrl] = await Promise.all(
+    [main, desk].map(async (port) => port && `http://127.0.0.1:${await listenInTest(port.server)}`),
+  );
   return { url, deskUrl, dataDir };
-}
-
-async function listen(server: Server): Promise<string> {
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Sends a report as a browser does. */

@@ -24,6 +24,7 @@ const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/errors/scrub/secret-keys.ts': [],
   'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),
   'src/server/pages/shell/cached-shell.ts': [],
+  'src/server/request/paths.ts': [/^(?:\/desk|\/api\/desk)(?:\/|$)/i],
   'src/server/start/logger.ts': [],
 };
 

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import session from 'express-session';
-import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import {
   type ActionArgs,
@@ -8,23 +7,13 @@ import {
   type LoaderArgs,
   type LoaderContext,
 } from '../../../../src/server/pages/server-page.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
-import {
-  type PagesApp,
-  type PagesAppOptions,
-  parseData,
-  parseDocument,
-  startPages,
-} from '../../../support/pages-app.tsx';
+import { DATA, FORM, type PagesApp, type PagesAppOptions, parsePage, startPages } from '../../../support/pages-app.tsx';
 
 declare module 'express-session' {
   interface SessionData {
     user: string;
   }
 }
-
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
-const DATA = { ...FORM, Accept: ACTION_ACCEPT };
 
 interface Context extends LoaderContext {
   readonly cookies: string;
@@ -53,11 +42,10 @@ async function start(act: (args: ActionArgs<Context>) => unknown, options: Pages
     [
       {
         id: 'root',
-        view: Outlet,
         server: { guard, loader: readCookies, actions: { act } },
         children: [
-          { id: 'cart', path: '/shop/cart', view: Outlet },
-          { id: 'fixed', path: '/fixed', view: Outlet, mode: 'static' },
+          { id: 'cart', path: '/shop/cart' },
+          { id: 'fixed', path: '/fixed', mode: 'static' },
         ],
       },
     ],
@@ -67,9 +55,8 @@ async function start(act: (args: ActionArgs<Context>) => unknown, options: Pages
 }
 
 async function post(app: PagesApp, headers: Record<string, string>, path = '/shop/cart') {
-  const reply = await app.ask(path, { method: 'POST', headers, body: '_action=root.act' });
-  const { payload } = (headers.Accept ? parseData : parseDocument)(reply.text);
-  return { status: reply.status, cookies: payload.data.root };
+  const reply = await app.post(path, '_action=root.act', headers);
+  return { status: reply.status, cookies: parsePage(reply.text).payload.data.root };
 }
 
 describe('cookies of an action', () => {
@@ -159,7 +146,6 @@ describe('a session of express-session, whose cookie is written with the headers
       [
         {
           id: 'root',
-          view: Outlet,
           server: {
             loader: ({ context }) => context.user,
             actions: {
@@ -168,7 +154,7 @@ describe('a session of express-session, whose cookie is written with the headers
               leave: ({ context }) => context.leave(),
             },
           },
-          children: [{ id: 'page', path: '/page', view: Outlet }],
+          children: [{ id: 'page', path: '/page' }],
         },
       ],
       {
@@ -184,9 +170,11 @@ describe('a session of express-session, whose cookie is written with the headers
       },
     );
     return async (body: string, headers: Record<string, string>) => {
-      const reply = await app.ask('/page', { method: 'POST', headers, body });
-      const { payload } = (headers.Accept ? parseData : parseDocument)(reply.text);
-      return { user: payload.data.root, cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '' };
+      const reply = await app.post('/page', body, headers);
+      return {
+        user: parsePage(reply.text).payload.data.root,
+        cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
+      };
     };
   }
 

@@ -6,15 +6,14 @@ import { type ActionArgs, conflict, invalid } from '../../../../src/server/pages
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../src/shared/rendering/hooks.ts';
 import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/routing/control-flow.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
 import {
   BUILD_ID,
   CanaryError,
   createGate,
+  DATA,
+  FORM,
   leakIn,
-  parseData,
-  parseDocument,
-  type Reply,
+  parsePage,
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
@@ -23,12 +22,9 @@ import { until } from '../../../support/until.ts';
 
 type Server = NonNullable<TestPage['server']>;
 
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
-const DATA = { ...FORM, Accept: ACTION_ACCEPT };
-/** How a form is posted, and how its response is read. */
 const SENDERS = [
-  ['without JavaScript', FORM, (reply: Reply) => parseDocument(reply.text)],
-  ['with JavaScript', DATA, (reply: Reply) => parseData(reply.text)],
+  ['without JavaScript', FORM],
+  ['with JavaScript', DATA],
 ] as const;
 
 function Page() {
@@ -54,44 +50,39 @@ function Root() {
 function table(actions: Server['actions'], page: Server = {}, layout: Server = {}): [TestPage] {
   const children: TestPage[] = [
     { id: 'page', path: '/page', view: Page, server: { ...page, actions } },
-    { id: 'plain', path: '/plain', view: () => <p>plain</p> },
+    { id: 'plain', path: '/plain' },
   ];
   return [{ id: 'root', view: Root, server: layout, children }];
 }
 
-const post = (body: string, headers: Record<string, string> = FORM) => ({ method: 'POST', headers, body });
-
 describe('an action', () => {
   it('that returns nothing redirects to the page with GET, keeping its query string', async () => {
     const app = await startPages(table({ save: () => undefined }));
-    const reply = await app.ask('/page?a=%20b', post('_action=page.save'));
+    const reply = await app.post('/page?a=%20b', '_action=page.save');
     expect([reply.status, reply.headers.location, reply.text]).toEqual([303, '/page?a=%20b', '']);
     expect(reply.headers['cache-control']).toBe('no-store');
     expect(reply.headers.vary).toContain('Accept');
-    const data = await app.ask('/page', post('_action=page.save', DATA));
-    expect(parseData(data.text).payload.action).toEqual({ action: 'page.save', status: 200 });
+    const data = await app.post('/page', '_action=page.save', DATA);
+    expect(parsePage(data.text).payload.action).toEqual({ action: 'page.save', status: 200 });
   });
 
-  it.each(SENDERS)(
-    'that returns what cannot be sent fails as an action of its route, %s',
-    async (_name, headers, parse) => {
-      const app = await startPages(table({ save: () => () => 1 }));
-      const reply = await app.ask('/page', post('_action=page.save', headers));
-      expect(reply.status).toBe(500);
-      expect(parse(reply).payload.errors).toMatchObject({ page: { kind: 'failure', status: 500 } });
-      expect(app.failures()).toMatchObject([{ origin: 'action', routeId: 'page' }]);
-    },
-  );
+  it.each(SENDERS)('that returns what cannot be sent fails as an action of its route, %s', async (_name, headers) => {
+    const app = await startPages(table({ save: () => () => 1 }));
+    const reply = await app.post('/page', '_action=page.save', headers);
+    expect(reply.status).toBe(500);
+    expect(parsePage(reply.text).payload.errors).toMatchObject({ page: { kind: 'failure', status: 500 } });
+    expect(app.failures()).toMatchObject([{ origin: 'action', routeId: 'page' }]);
+  });
 
-  it.each(SENDERS)('shows its result in the page, which has fresh data, %s', async (_name, headers, parse) => {
+  it.each(SENDERS)('shows its result in the page, which has fresh data, %s', async (_name, headers) => {
     let count = 1;
     const app = await startPages(table({ save: () => ({ saved: ++count }) }, { loader: () => count }));
-    const reply = await app.ask('/page', post('_action=page.save', headers));
+    const reply = await app.post('/page', '_action=page.save', headers);
     expect(reply.status).toBe(200);
     expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-build-id': BUILD_ID });
     expect(reply.headers.vary).toContain('Accept');
     expect(reply.headers.etag).toBeUndefined();
-    const { payload } = parse(reply);
+    const { payload } = parsePage(reply.text);
     expect(payload.action).toEqual({ action: 'page.save', status: 200, data: { saved: 2 } });
     expect(payload.data.page).toBe(2);
     if (headers === DATA) expect(reply.headers['content-type']).toBe('application/x-ndjson');
@@ -106,11 +97,11 @@ describe('an action', () => {
     const app = await startPages(table({ save: () => refuse({ errors }) }, { loader: () => 'fresh' }));
     const body =
       '_action=page.save&name=%3Cb%3E%22A&tag=1&tag=2&password=secret1&new_pwd=secret2&token=secret3&cardNumber=secret4&user_pin=secret5&spin=1';
-    for (const [, headers, parse] of SENDERS) {
-      const reply = await app.ask('/page', post(body, headers));
+    for (const [, headers] of SENDERS) {
+      const reply = await app.post('/page', body, headers);
       expect([reply.status, reply.headers['cache-control']]).toEqual([status, 'no-store']);
       expect(reply.text).not.toMatch(/secret\d/);
-      const { action, data } = parse(reply).payload;
+      const { action, data } = parsePage(reply.text).payload;
       const values = { name: '<b>"A', tag: ['1', '2'], spin: '1' };
       expect(action).toEqual({ action: 'page.save', status, errors, values });
       expect(data.page).toBe('fresh');
@@ -123,10 +114,10 @@ describe('an action', () => {
     const view = () => <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <i>{value}</i>}</Await>;
     const server = { loader: () => ({ late: sleep(20, 'late') }), actions: { save: () => 1 } };
     const app = await startPages([{ id: 'page', path: '/page', view, server }]);
-    const { text } = await app.ask('/page', post('_action=page.save'));
+    const { text } = await app.post('/page', '_action=page.save');
     expect(text).toContain('<i>late</i>');
     expect(text).not.toMatch(/<template|<noscript/);
-    expect(parseData((await app.ask('/page', post('_action=page.save', DATA))).text).late).toHaveLength(1);
+    expect(parsePage((await app.post('/page', '_action=page.save', DATA)).text).late).toHaveLength(1);
   });
 
   it.each([
@@ -135,22 +126,22 @@ describe('an action', () => {
   ])('that ends with %s shows the error page in the route', async (_name, end, status, kind) => {
     let loads = 0;
     const app = await startPages(table({ save: () => end() }, { loader: () => ++loads }));
-    const reply = await app.ask('/page', post('_action=page.save'));
+    const reply = await app.post('/page', '_action=page.save');
     expect(reply.status).toBe(status);
     expect(reply.text).toMatch(new RegExp(`<main>.*<section data-error="${kind}">`));
     expect(loads).toBe(0);
     expect(app.failures()).toEqual([]);
   });
 
-  it.each(SENDERS)('that fails shows only its digest, %s', async (_name, headers, parse) => {
+  it.each(SENDERS)('that fails shows only its digest, %s', async (_name, headers) => {
     const app = await startPages(table({ save: () => Promise.reject(new CanaryError()) }));
-    const reply = await app.ask('/page', post('_action=page.save', { ...headers, Host: 'weir.example' }));
+    const reply = await app.post('/page', '_action=page.save', { ...headers, Host: 'weir.example' });
     const [failure, ...more] = app.failures();
     const digest = `${failure?.digest}-${failure?.occurrence}`;
     expect([reply.status, reply.headers['x-error-digest'], more]).toEqual([500, digest, []]);
     expect(failure).toMatchObject({ origin: 'action', routeId: 'page', method: 'POST' });
-    expect(parse(reply).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
-    expect(leakIn(reply.text + JSON.stringify(reply.headers))).toBeUndefined();
+    expect(parsePage(reply.text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+    expect(leakIn(reply.text, reply.headers)).toBeUndefined();
     if (headers === DATA) return;
     expect(reply.text).toMatch(/<main>.*while loading the host weir\.example/);
     expect(reply.text).toContain(`<code>${digest}</code>`);
@@ -169,9 +160,9 @@ describe('an action', () => {
       ['other', 307, '/plain', { redirect: '/plain' }],
       ['out', 303, 'https://pay.example/', { redirect: 'https://pay.example/', reload: true }],
     ] as const) {
-      const plain = await app.ask('/page', post(`_action=page.${name}`));
+      const plain = await app.post('/page', `_action=page.${name}`);
       expect([plain.status, plain.headers.location]).toEqual([status, location]);
-      const reply = await app.ask('/page', post(`_action=page.${name}`, DATA));
+      const reply = await app.post('/page', `_action=page.${name}`, DATA);
       expect([reply.status, reply.headers.location]).toEqual([200, undefined]);
       expect(JSON.parse(reply.text)).toEqual({ d: { build: BUILD_ID, ...data } });
     }
@@ -181,7 +172,7 @@ describe('an action', () => {
     const server = { loader: () => 1, actions: { save: () => invalid({ errors: { name: 'No.' } }) } };
     const app = await startPages([{ id: 'page', path: '/page', mode: 'static', view: Page, server }]);
     const kept = await app.ask('/page');
-    const reply = await app.ask('/page', post('_action=page.save&name=Ada'));
+    const reply = await app.post('/page', '_action=page.save&name=Ada');
     expect([reply.status, reply.headers.etag]).toEqual([422, undefined]);
     expect(reply.text).toContain('value="Ada"');
     expect((await app.ask('/page')).text).toBe(kept.text);
@@ -201,7 +192,7 @@ describe('the arguments of an action', () => {
       }),
     );
     const body = '_action=page.save&name=%C3%84da+L&tag=1&tag=&tag=2';
-    await app.ask('/page?a=%20b', post(body, { ...headers, Host: 'weir.example', 'X-Two': '1' }));
+    await app.post('/page?a=%20b', body, { ...headers, Host: 'weir.example', 'X-Two': '1' });
     expect(await seen.promise).toEqual([
       ...['POST', 'http://weir.example/page?a=%20b', '1', null, {}, 'function', false],
       [
@@ -221,12 +212,12 @@ describe('the name of an action', () => {
     const subscribe = () => (fails ? Promise.reject(new CanaryError()) : 'done');
     const app = await startPages(table({}, {}, { actions: { subscribe } }));
     for (const path of ['/page', '/plain']) {
-      const { status, text } = await app.ask(path, post('_action=root.subscribe'));
+      const { status, text } = await app.post(path, '_action=root.subscribe');
       expect(status).toBe(200);
       expect(text).toContain('<main><b>200</b>');
     }
     fails = true;
-    const { status, text } = await app.ask('/page', post('_action=root.subscribe'));
+    const { status, text } = await app.post('/page', '_action=root.subscribe');
     expect(status).toBe(500);
     expect(text).toContain('<main><b></b><section data-error="failure">');
   });
@@ -234,11 +225,11 @@ describe('the name of an action', () => {
   it('is optional if the page has a default action, and 405 with Allow if it has none', async () => {
     let calls = 0;
     const app = await startPages(table({ default: () => void calls++ }));
-    expect((await app.ask('/page', post('name=a'))).status).toBe(303);
+    expect((await app.post('/page', 'name=a')).status).toBe(303);
     expect(calls).toBe(1);
     const other = await startPages(table({ save: () => 1 }));
     for (const path of ['/plain', '/page']) {
-      const reply = await other.ask(path, post('name=Ada'));
+      const reply = await other.post(path, 'name=Ada');
       expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
     }
   });
@@ -248,10 +239,10 @@ describe('the name of an action', () => {
     async (name) => {
       const app = await startPages(table({ save: () => 1 }));
       const body = `_action=${encodeURIComponent(name)}&name=Ada&password=secret1`;
-      for (const [, headers, parse] of SENDERS) {
-        const reply = await app.ask('/page', post(body, headers));
+      for (const [, headers] of SENDERS) {
+        const reply = await app.post('/page', body, headers);
         expect([reply.status, reply.headers['x-build-id']]).toEqual([409, BUILD_ID]);
-        const { payload } = parse(reply);
+        const { payload } = parsePage(reply.text);
         expect(payload.action).toMatchObject({ action: name, status: 409, values: { name: 'Ada' } });
         expect(payload.action?.errors?.['']).toMatch(/Reload the page.* What you typed is kept/);
         expect(reply.text).not.toContain('secret1');
@@ -266,29 +257,26 @@ describe('the name of an action', () => {
 
   it('of a route that is not on the page is explained in the log, and in development on the page', async () => {
     const [root] = table({ save: () => 1 });
-    const other: TestPage = { id: 'other', path: '/other', view: Outlet, server: { actions: { send: () => 1 } } };
+    const other: TestPage = { id: 'other', path: '/other', server: { actions: { send: () => 1 } } };
     const app = await startPages([{ ...root, children: [...(root.children ?? []), other] }]);
     vi.stubEnv('SPILLWAY_DEV', '1');
     const missing = expect.stringMatching(/"page.sav", .* Its actions: "page.save"\.$/);
     const misplaced = expect.stringMatching('"other.send", but .* no route "other" \\(its routes: root, page\\)');
-    for (const [, headers, parse] of SENDERS) {
+    for (const [, headers] of SENDERS) {
       for (const [action, message] of [
         ['page.sav', missing],
         ['other.send', misplaced],
       ]) {
-        const reply = await app.ask('/page', post(`_action=${action}&name=Ada`, headers));
-        const { action: result, errors } = parse(reply).payload;
+        const reply = await app.post('/page', `_action=${action}&name=Ada`, headers);
+        const { action: result, errors } = parsePage(reply.text).payload;
         // The page reads the result of "page.save", so another one would show nothing.
         expect([reply.status, result]).toEqual([409, undefined]);
         expect(errors).toMatchObject({ page: { kind: 'public', status: 409, message, typed: { name: 'Ada' } } });
       }
     }
     const nameless = expect.stringMatching(/without the name of an action, .* Its actions: "page.save"\.$/);
-    const plain = await app.ask('/page', post('name=Ada'));
-    expect([plain.status, parseDocument(plain.text).payload.errors]).toMatchObject([
-      405,
-      { page: { message: nameless } },
-    ]);
+    const plain = await app.post('/page', 'name=Ada');
+    expect([plain.status, parsePage(plain.text).payload.errors]).toMatchObject([405, { page: { message: nameless } }]);
     vi.unstubAllEnvs();
     const said = [{ msg: missing }, { msg: misplaced }];
     expect(app.lines.filter(({ level }) => level === 40)).toMatchObject([...said, ...said, { msg: nameless }]);
@@ -309,24 +297,24 @@ describe('a form posted to a path without a page', () => {
     return startPages(table({}, {}, { actions }), options);
   }
 
-  it.each(SENDERS)("runs the layout's action, and shows the not-found page, %s", async (_name, headers, parse) => {
+  it.each(SENDERS)("runs the layout's action, and shows the not-found page, %s", async (_name, headers) => {
     const app = await start();
-    const reply = await app.ask('/nope?a=1', post(BAD, headers));
+    const reply = await app.post('/nope?a=1', BAD, headers);
     expect([reply.status, reply.headers['cache-control'], acted]).toEqual([404, 'no-store', ['bad']]);
     expect(reply.text).not.toContain('secret1');
-    expect(parse(reply).payload).toMatchObject({
+    expect(parsePage(reply.text).payload).toMatchObject({
       action: { action: 'root.subscribe', status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } },
       errors: { '@not-found': { kind: 'not-found', status: 404 } },
     });
     if (headers === FORM) expect(reply.text).toContain('<main><b>422</b><section data-error="not-found">');
-    const done = await app.ask('/nope', post('_action=root.subscribe&mail=a', headers));
-    expect(parse(done).payload.action).toMatchObject({ status: 200, data: { done: true } });
+    const done = await app.post('/nope', '_action=root.subscribe&mail=a', headers);
+    expect(parsePage(done.text).payload.action).toMatchObject({ status: 200, data: { done: true } });
   });
 
   it('only shows the not-found page if it names no action', async () => {
     const app = await start();
     for (const headers of [FORM, {}]) {
-      const reply = await app.ask('/nope', post('log=admin', headers));
+      const reply = await app.ask('/nope', { method: 'POST', headers, body: 'log=admin' });
       expect([reply.status, reply.headers.allow, acted]).toEqual([404, undefined, []]);
       expect(reply.text).toContain('<section data-error="not-found">');
     }
@@ -337,10 +325,10 @@ describe('a form posted to a path without a page', () => {
       routes: express.Router().post('/webhook', (_req, res) => void res.send('theirs')),
       existingApp: { app: express().post('/old', (_req, res) => void res.send('old')) },
     });
-    expect((await app.ask('/webhook', post(BAD))).text).toBe('theirs');
-    expect((await app.ask('/old', post(BAD))).text).toBe('old');
+    expect((await app.post('/webhook', BAD)).text).toBe('theirs');
+    expect((await app.post('/old', BAD)).text).toBe('old');
     expect(acted).toEqual([]);
-    expect((await app.ask('/nope', post(BAD))).status).toBe(404);
+    expect((await app.post('/nope', BAD)).status).toBe(404);
     expect(acted).toEqual(['bad']);
   });
 
@@ -350,7 +338,7 @@ describe('a form posted to a path without a page', () => {
   ])('is ignored if it comes from another site%s', async (_name, options, status) => {
     const app = await start(options);
     const foreign = { ...FORM, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
-    expect((await app.ask('/nope', post(BAD, foreign))).status).toBe(status);
+    expect((await app.post('/nope', BAD, foreign)).status).toBe(status);
     expect(acted).toEqual([]);
   });
 });
@@ -367,9 +355,9 @@ it.each([
   async (_name, broken, status) => {
     const [root] = table({}, {}, { actions: { subscribe: () => invalid({ errors: { mail: 'No.' } }) } });
     const app = await startPages([{ ...root, children: [{ id: 'page', path: '/page', view: Page, ...broken }] }]);
-    for (const [, headers, parse] of SENDERS) {
-      const reply = await app.ask('/page', post('_action=root.subscribe&mail=bad', headers));
-      const { action, errors } = parse(reply).payload;
+    for (const [, headers] of SENDERS) {
+      const reply = await app.post('/page', '_action=root.subscribe&mail=bad', headers);
+      const { action, errors } = parsePage(reply.text).payload;
       expect(action).toMatchObject({ status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } });
       if (headers === DATA && 'view' in broken) continue;
       expect(reply.status).toBe(status);
@@ -386,7 +374,7 @@ describe('guards', () => {
     const app = await startPages(table({ save: note('action') }, page, { actions: { subscribe: note('layout') } }));
     for (const name of ['page.save', 'root.subscribe']) {
       for (const [, headers] of SENDERS) {
-        expect((await app.ask('/page', post(`_action=${name}`, headers))).status).toBe(403);
+        expect((await app.post('/page', `_action=${name}`, headers)).status).toBe(403);
       }
     }
     expect(calls).toEqual([]);
@@ -400,12 +388,12 @@ describe('guards', () => {
     };
     const layout = { guard: () => unauthorized(), actions, openActions: ['enter'] as const };
     const app = await startPages(table({}, {}, layout));
-    expect((await app.ask('/page', post('_action=root.enter&token=a'))).status).toBe(303);
-    expect((await app.ask('/page', post('_action=root.change'))).status).toBe(401);
+    expect((await app.post('/page', '_action=root.enter&token=a')).status).toBe(303);
+    expect((await app.post('/page', '_action=root.change')).status).toBe(401);
     expect(calls).toEqual([]);
-    const refused = await app.ask('/page', post('_action=root.enter', DATA));
+    const refused = await app.post('/page', '_action=root.enter', DATA);
     expect(refused.status).toBe(401);
-    expect(parseData(refused.text).payload.action).toMatchObject({ status: 422, errors: { token: 'No.' } });
+    expect(parsePage(refused.text).payload.action).toMatchObject({ status: 422, errors: { token: 'No.' } });
   });
 });
 
@@ -431,7 +419,7 @@ describe('the body of a form', () => {
     const reply = await app.ask('/page', { method: 'POST', headers, body });
     expect(reply.status).toBe(422);
     expect(await seen.promise).toEqual(['Ädä', 'ä "1".txt', 'text/plain', 'inside the file']);
-    expect(parseDocument(reply.text).payload.action?.values).toEqual({ name: 'Ädä' });
+    expect(parsePage(reply.text).payload.action?.values).toEqual({ name: 'Ädä' });
     expect(reply.text).not.toContain('inside the file');
   });
 
@@ -443,12 +431,12 @@ describe('the body of a form', () => {
     ['larger than the limit', 413, FORM, `a=${'x'.repeat(999)}`],
   ])('is rejected if it is %s, with %s', async (_name, status, headers: Record<string, string>, body) => {
     const app = await startPages(table({ default: () => 1 }), { maxActionBytes: 1000 });
-    const plain = await app.ask('/page', post(body, headers));
+    const plain = await app.post('/page', body, headers);
     expect([plain.status, plain.headers['x-error-digest']]).toEqual([status, undefined]);
     expect(plain.text).toContain('<section data-error="public">');
-    const data = await app.ask('/page', post(body, { ...headers, Accept: ACTION_ACCEPT }));
+    const data = await app.post('/page', body, { ...DATA, ...headers });
     expect(data.status).toBe(status);
-    expect(parseData(data.text).payload.action?.errors?.['']).toBeTruthy();
+    expect(parsePage(data.text).payload.action?.errors?.['']).toBeTruthy();
     expect(app.failures()).toEqual([]);
   });
 

@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import type { ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openUploads } from '../../../../src/server/request/upload-folder.ts';
 import { forbidden } from '../../../../src/shared/routing/control-flow.ts';
 import { MiB } from '../../../../src/shared/units.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
 import { createFolder } from '../../../support/folder.ts';
 import {
+  DATA,
   leakIn,
   type PagesAppOptions,
-  parseData,
-  parseDocument,
+  parsePage,
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
@@ -61,7 +61,6 @@ async function start(server: Partial<NonNullable<TestPage['server']>> = {}, opti
       {
         id: 'page',
         path: '/page',
-        view: () => <p>page</p>,
         server: {
           guard: () => void guards++,
           actions: {
@@ -92,7 +91,10 @@ async function start(server: Partial<NonNullable<TestPage['server']>> = {}, opti
   return { app, seen, guards: () => guards };
 }
 
-const post = (body: Buffer, headers = {}) => ({ method: 'POST', headers: { ...TYPE, ...headers }, body });
+const readStatus = (request: ClientRequest) =>
+  new Promise<number>((resolve) => {
+    request.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+  });
 
 describe('a file', () => {
   it.each([
@@ -102,8 +104,8 @@ describe('a file', () => {
     ['that is empty is a file', 0, {}, []],
   ])('%s', async (_name, size, headers, modes) => {
     const { app, seen, guards } = await start();
-    const reply = await app.ask('/page', post(toForm('page.photo', size), headers));
-    expect(parseDocument(reply.text).payload.action?.data).toEqual({ size });
+    const reply = await app.post('/page', toForm('page.photo', size), { ...TYPE, ...headers });
+    expect(parsePage(reply.text).payload.action?.data).toEqual({ size });
     const part = 'x'.repeat(Math.min(3, size));
     expect(seen).toEqual([
       { name: 'a "1" ä.jpg', size, type: 'image/jpeg', part, read: size, modes, more: 0, isAborted: false },
@@ -120,7 +122,7 @@ describe('a file', () => {
         .toString()
         .slice(0, -END.length)}\r\n${more.join('')}--b--\r\n`,
     );
-    const reply = await app.ask('/page', post(body));
+    const reply = await app.post('/page', body, TYPE);
     expect([reply.status, seen[0]?.more, seen[0]?.read]).toEqual([200, 5, 2 * MiB]);
     await until(isClean, 'its removal');
   });
@@ -128,10 +130,8 @@ describe('a file', () => {
   it('can take longer than the deadline of its page', async () => {
     const { app, seen } = await start({}, { deadlineMs: 2000 });
     const body = toForm('page.photo', 2 * MiB);
-    const request = app.open('/page', { method: 'POST', headers: { ...TYPE, Accept: ACTION_ACCEPT } });
-    const answered = new Promise<number>((resolve) => {
-      request.on('response', (response) => resolve(response.resume().statusCode ?? 0));
-    });
+    const request = app.open('/page', { method: 'POST', headers: { ...DATA, ...TYPE } });
+    const answered = readStatus(request);
     request.write(body.subarray(0, 1.5 * MiB));
     await sleep(2200);
     request.end(body.subarray(1.5 * MiB));
@@ -173,10 +173,10 @@ describe('a form is refused, and leaves nothing on disk,', () => {
     ],
   ])('if it is %s', async (_name, body, headers, status, words) => {
     const { app, seen } = await start();
-    const plain = await app.ask('/page', post(body, headers));
+    const plain = await app.post('/page', body, { ...TYPE, ...headers });
     expect([plain.status, plain.text]).toEqual([status, expect.stringContaining(words)]);
-    const data = await app.ask('/page', post(body, { ...headers, Accept: ACTION_ACCEPT }));
-    expect(parseData(data.text).payload.action).toMatchObject({
+    const data = await app.post('/page', body, { ...DATA, ...TYPE, ...headers });
+    expect(parsePage(data.text).payload.action).toMatchObject({
       status,
       errors: { '': expect.stringContaining(words) },
     });
@@ -195,16 +195,14 @@ describe('a form is refused, and leaves nothing on disk,', () => {
     const request = app.open('/page', { method: 'POST', headers: { ...TYPE, 'Content-Length': String(3 * MiB) } });
     request.on('error', () => undefined);
     onTestFinished(() => void request.destroy());
-    const answered = new Promise<number>((resolve) => {
-      request.on('response', (response) => resolve(response.resume().statusCode ?? 0));
-    });
+    const answered = readStatus(request);
     request.write(toForm('page.photo', MiB)); // the rest never arrives
     expect([await answered, files, seen]).toEqual([403, [], []]);
   });
 
   it('if its action fails', async () => {
     const { app, seen } = await start();
-    const reply = await app.ask('/page', post(toForm('page.photo', 2 * MiB, field('fail', '1'))));
+    const reply = await app.post('/page', toForm('page.photo', 2 * MiB, field('fail', '1')), TYPE);
     expect([reply.status, seen.length]).toEqual([500, 1]);
     await until(isClean, 'its removal');
   });
@@ -227,7 +225,7 @@ describe('a form is refused, and leaves nothing on disk,', () => {
     fail();
     onTestFinished(() => openUploads(dataDir));
     const { app, seen } = await start();
-    const reply = await app.ask('/page', post(toForm('page.photo', 2 * MiB)));
+    const reply = await app.post('/page', toForm('page.photo', 2 * MiB), TYPE);
     expect([reply.status, seen, app.failures().length]).toEqual([500, [], 1]);
     expect([leakIn(reply.text), reply.text.includes(dataDir)]).toEqual([undefined, false]);
     await until(isClean, 'its removal');

@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { forbidden, redirect } from '../../../../src/shared/routing/control-flow.ts';
-import {
-  BUILD_ID,
-  createGate,
-  parseData,
-  parseDocument,
-  startPages,
-  type TestPage,
-} from '../../../support/pages-app.tsx';
+import { BUILD_ID, createGate, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] => [
-  { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', view: () => <p>page</p>, server, ...rest }] },
+  { id: 'root', children: [{ id: 'page', path: '/page', server, ...rest }] },
 ];
 
 const etagIn = (html: string): string | undefined => /data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
@@ -29,7 +21,7 @@ describe('GET of page data', () => {
     });
     expect(headers.etag).toMatch(/^W\/"BUILD7K3Q-[\w-]+"$/);
     expect(text.endsWith('\n')).toBe(true);
-    expect(parseData(text).payload).toEqual({
+    expect(parsePage(text).payload).toEqual({
       build: BUILD_ID,
       routes: ['@frame', 'root', 'page'],
       params: {},
@@ -57,7 +49,7 @@ describe('GET of page data', () => {
     const app = await startPages(page({ loader: () => ({ a: 'ä & "b"' }) }));
     const html = (await app.ask('/page')).text;
     const data = await app.ask('/_data/page');
-    expect(parseDocument(html).payload).toEqual(parseData(data.text).payload);
+    expect(parsePage(html).payload).toEqual(parsePage(data.text).payload);
     expect(etagIn(html)).toBe(data.headers.etag);
   });
 
@@ -65,7 +57,7 @@ describe('GET of page data', () => {
     const app = await startPages(page({ loader: () => ({ late: sleep(20, 'late') }) }));
     const { headers, text } = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
     expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
-    const { payload, late } = parseData(text);
+    const { payload, late } = parsePage(text);
     expect(late).toHaveLength(1);
     await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('late');
   });
@@ -89,7 +81,7 @@ describe('compressed page data', () => {
     });
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding', 'x-accel-buffering': 'no' });
     expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
-    expect(parseData(text).decoder.pending).toBe(0);
+    expect(parsePage(text).decoder.pending).toBe(0);
   });
 });
 
@@ -169,15 +161,15 @@ describe('a version', () => {
     const calls: string[] = [];
     const note = (what: string) => () => `${calls.push(what)}`;
     const guarded = { guard: () => forbidden(), loader: note('loader'), version: note('version') };
-    const children: TestPage[] = [{ id: 'page', path: '/page', view: Outlet, server: guarded }];
+    const children: TestPage[] = [{ id: 'page', path: '/page', server: guarded }];
     const server = { loader: note('root loader'), version: note('root version') };
-    const app = await startPages([{ id: 'root', view: Outlet, server, children }]);
+    const app = await startPages([{ id: 'root', server, children }]);
     for (const ask of [{}, { headers: { 'If-None-Match': '*' } }, { method: 'HEAD' }]) {
       const { status, headers, text } = await app.ask('/_data/page', ask);
       expect([status, headers['cache-control'], headers.etag]).toEqual([403, 'no-store', undefined]);
       expect(headers['content-type']).toBe('application/x-ndjson');
       if (text === '') continue;
-      const { errors, data } = parseData(text).payload;
+      const { errors, data } = parsePage(text).payload;
       expect(errors).toEqual({ page: { kind: 'forbidden', status: 403 } });
       expect(Object.keys(data)).toEqual(['@frame', 'root']);
     }
@@ -194,7 +186,7 @@ describe('a version', () => {
   ])('that %s is ignored, and the loader runs', async (_name, version) => {
     const app = await startPages(page({ loader: () => 'data', version }), { deadlineMs: 50 });
     expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
-    expect(parseData((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
+    expect(parsePage((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
   });
 
   it('counts only if every loader of the branch has one', async () => {
@@ -202,9 +194,8 @@ describe('a version', () => {
     const app = await startPages([
       {
         id: 'root',
-        view: Outlet,
         server: { loader: () => ++loads },
-        children: [{ id: 'page', path: '/page', view: Outlet, server: { loader: () => 1, version: () => '1' } }],
+        children: [{ id: 'page', path: '/page', server: { loader: () => 1, version: () => '1' } }],
       },
     ]);
     await app.ask('/_data/page', { method: 'HEAD' });
@@ -222,7 +213,7 @@ describe('a redirect as data', () => {
       { redirect: 'https://pay.example/x', reload: true },
     ],
   ])('to %s is sent with 200', async (_name, loader, expected) => {
-    const app = await startPages([...page({}), { id: 'from', path: '/from', view: Outlet, server: { loader } }]);
+    const app = await startPages([...page({}), { id: 'from', path: '/from', server: { loader } }]);
     const { status, headers, text } = await app.ask('/_data/from');
     expect(status).toBe(200);
     expect(headers.location).toBeUndefined();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { createGate, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { createGate, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Two() {
   const { slow, quick } = useData<{ slow: Promise<string>; quick: Promise<string> }>();
@@ -58,7 +58,7 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     expect(stages[0]).toContain('slow is awaited');
     expect(stages[0]).toContain('id="spillway-payload"');
     expect(stages[1]).not.toContain('slow is here');
-    const { payload, late, decoder } = parseDocument(text);
+    const { payload, late, decoder } = parsePage(text);
     expect(late.map((line) => JSON.parse(line)[0])).toEqual([1, 0]);
     expect(decoder.pending).toBe(0);
     await expect((payload.data.page as { slow: Promise<string> }).slow).resolves.toBe('slow is here');
@@ -79,7 +79,7 @@ it('a deferred value that no component awaits is sent before the document ends',
   const { text, chunks } = await app.ask('/page');
   expect(chunks[0]?.text).toContain('<p>page</p>');
   expect(chunks[0]?.text).not.toContain('data-late');
-  const { payload } = parseDocument(text);
+  const { payload } = parsePage(text);
   await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('</body></html>');
   expect(text.endsWith('</script></body></html>')).toBe(true);
   expect(text.match(/<\/body>/g)).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('a large page with many deferred parts', () => {
       const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
       expect(html.length).toBeGreaterThan(200_000);
       expect(html).not.toContain('\uFFFD');
-      const { payload, late, decoder } = parseDocument(html);
+      const { payload, late, decoder } = parsePage(html);
       expect(late).toHaveLength(ROWS);
       expect(decoder.pending).toBe(0);
       const rows = (payload.data.page as { rows: Promise<string>[] }).rows;

@@ -1,10 +1,9 @@
 import { type ReactNode, useState } from 'react';
-import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { personal } from '../../../../src/server/pages/personal.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useNonce, useServerStyles } from '../../../../src/shared/rendering/hooks.ts';
-import { CANARY, createGate, leakIn, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { CANARY, createGate, leakIn, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 /** Like a component library: it collects what its components add until the styles are taken. */
 class Sheet {
@@ -45,7 +44,7 @@ function createPage(mode: TestPage['mode'], first: string, load: TestPage['serve
   return { id: 'page', path: '/page', ...(mode && { mode }), view: View, server: load };
 }
 
-const start = (page: TestPage) => startPages([{ id: 'root', view: Outlet, children: [page] }]);
+const start = (page: TestPage) => startPages([{ id: 'root', children: [page] }]);
 
 it('sends the styles of each part before it, with the nonce', async () => {
   const gate = createGate<string>();
@@ -54,7 +53,7 @@ it('sends the styles of each part before it, with the nonce', async () => {
     onText: (text) => text.includes('>early<') && gate.resolve('late'),
   });
   const [, nonce] = /style-src [^;]*'nonce-([^']+)'/.exec(String(headers['content-security-policy'])) ?? [];
-  expect(parseDocument(text).late).toHaveLength(1);
+  expect(parsePage(text).late).toHaveLength(1);
   const at = (part: string) => text.indexOf(part);
   const [early, late] = ['early', 'late'].map((name) => `<style nonce="${nonce}">.${name}{}</style>`);
   expect([early, '</head>', '>early<', late, '>late<'].map((part) => at(part ?? ''))).toEqual(

@@ -3,7 +3,7 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { BUILD_ID, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { BUILD_ID, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -38,7 +38,6 @@ const TABLE: readonly TestPage[] = [
     children: [
       {
         id: 'shop',
-        view: Outlet,
         children: [
           {
             id: 'orders',
@@ -75,7 +74,7 @@ describe('the document', () => {
   it('contains the data of every matched route, before the entry script', async () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
-    const { payload } = parseDocument(text);
+    const { payload } = parsePage(text);
     expect(payload.build).toBe(BUILD_ID);
     expect(payload.routes).toEqual(['@frame', 'root', 'shop', 'orders']);
     expect(Object.keys(payload.data)).toEqual(['@frame', 'root', 'shop', 'orders']);
@@ -92,7 +91,9 @@ describe('the document', () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
     const head = text.slice(0, text.indexOf('</head>'));
-    expect(head).toMatch(/^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/><script nonce="[^"]+">\{/);
+    expect(head).toMatch(
+      /^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/><script nonce="[^"]+">\(SETTINGS/,
+    );
     expect(head).toContain('<title>Orders</title>');
     expect(head).toContain('<meta name="description" content="All orders"/>');
     const sheets = [...head.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, href]) => href);
@@ -119,13 +120,12 @@ describe('the document', () => {
     const calls: string[] = [];
     const server = { guard: () => void calls.push('guard') };
     const app = await startPages([
-      { id: 'read', path: '/read', view: Outlet, server },
+      { id: 'read', path: '/read', server },
       {
         id: 'post',
         path: '/post',
-        view: Outlet,
         server: { ...server, actions: { save: () => 1 } },
-        children: [{ id: 'within', path: '/post/within', view: Outlet }],
+        children: [{ id: 'within', path: '/post/within' }],
       },
     ]);
     const reply = await app.ask(path, { method: 'OPTIONS' });
@@ -216,7 +216,7 @@ describe('a page for clients without scripts', () => {
     expect(text).toContain('<b>row 0 row 0');
     expect(text).toContain('<em>plain</em>');
     expect(text).not.toMatch(/<template|<div hidden|waiting|<noscript/);
-    const { payload, decoder } = parseDocument(text);
+    const { payload, decoder } = parsePage(text);
     expect(decoder.pending).toBe(0);
     expect(await (payload.data.late as { never: Promise<string> }).never).toBe('plain');
   });

@@ -6,7 +6,7 @@ import { personal } from '../../../../src/server/pages/personal.ts';
 import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { type AskOptions, startPages } from '../../../support/pages-app.tsx';
+import { type AskOptions, FORM, startPages } from '../../../support/pages-app.tsx';
 
 const REQUESTS = 300;
 /** Requests at the same time (count). */
@@ -91,14 +91,10 @@ it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, 
   );
 });
 
-const FORM = {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-  body: '_action=page.save',
-};
+const POST = { method: 'POST', headers: FORM, body: '_action=page.save' };
 
 function toRequest(number: number): readonly [path: string, ask?: AskOptions] {
   const path = `/page/${number % 3}`;
-  const requests = [[`/_data${path}?_holes=`], [`/_data${path}`], [`${path}?_whole=1`], [path, FORM]] as const;
+  const requests = [[`/_data${path}?_holes=`], [`/_data${path}`], [`${path}?_whole=1`], [path, POST]] as const;
   return requests[number % 7] ?? [path];
 }

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ReactNode, Suspense, use, useId } from 'react';
-import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { revalidate } from '../../../../src/server/pages/page-cache.ts';
 import { personal } from '../../../../src/server/pages/personal.ts';
@@ -8,15 +7,14 @@ import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/se
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useActionResult, useData, useNonce } from '../../../../src/shared/rendering/hooks.ts';
 import { forbidden, notFound, redirect } from '../../../../src/shared/routing/control-flow.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
 import {
   CanaryError,
   createGate,
+  DATA,
   leakIn,
   type PagesApp,
   type PagesAppOptions,
-  parseData,
-  parseDocument,
+  parsePage,
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
@@ -63,7 +61,7 @@ function startShell(
   options: PagesAppOptions = {},
 ): Promise<PagesApp> {
   const page: TestPage = { id: 'page', path: '/page', mode: 'shell', view: Shop, server, ...rest };
-  return startPages([{ id: 'root', view: Outlet, children: [page] }], {
+  return startPages([{ id: 'root', children: [page] }], {
     createContext: (request, response) => ({ user: request.headers.cookie ?? 'nobody', response }),
     ...options,
   });
@@ -141,7 +139,7 @@ describe('a shell page', () => {
     const view = () => <Await value={useData<{ user: Promise<{ name: string }> }>().user}>{({ name }) => name}</Await>;
     const app = await startShell({ loader }, { view });
     for (const user of ['ada', 'grace']) {
-      const { payload, decoder } = parseDocument((await app.ask('/page', as(user))).text);
+      const { payload, decoder } = parsePage((await app.ask('/page', as(user))).text);
       const data = payload.data.page as { soon: unknown; user: Promise<Record<string, unknown>> };
       const { name, nested } = await data.user;
       expect([await data.soon, name, await nested, decoder.pending]).toEqual(['soon', user, 'nested', 0]);
@@ -155,7 +153,7 @@ describe('a shell page', () => {
       const { text } = await app.ask('/page');
       expect(text).toMatch(/<h1>The shop<\/h1>.*<\/body><\/html>$/s);
       expect(text).not.toContain('<noscript>');
-      expect(await (parseDocument(text).payload.data.page as { no: unknown }).no).toBe(7);
+      expect(await (parsePage(text).payload.data.page as { no: unknown }).no).toBe(7);
     }
     expect(app.failures()).toEqual([]);
   });
@@ -176,7 +174,7 @@ describe('a shell page', () => {
       const { text } = await app.ask(path, as(user, headers));
       expect(text).toMatch(new RegExp(`<main[^>]*><h1>The shop</h1>.*<b[^>]*>${user}</b>.*</main>`, 's'));
       expect(text).not.toMatch(/waiting|<template|<noscript/);
-      expect(parseDocument(text).decoder.pending).toBe(0);
+      expect(parsePage(text).decoder.pending).toBe(0);
     }
   });
 });
@@ -305,7 +303,7 @@ describe('a hole', () => {
       const [digest] = /[0-9A-Z]{8}-[0-9A-Z]{8}/.exec(text) ?? [];
       expect(text).toContain(`Digest: <code>${digest}</code>`);
       expect(leakIn(text)).toBeUndefined();
-      await expect((parseDocument(text).payload.data.page as Data).user).rejects.toMatchObject({ digest });
+      await expect((parsePage(text).payload.data.page as Data).user).rejects.toMatchObject({ digest });
       expect((await app.ask(path, as('ada'))).text).toContain('>ada</b>');
     }
     expect(new Set(app.failures().map(({ digest }) => digest)).size).toBe(1);
@@ -373,7 +371,7 @@ describe('the data of a shell page', () => {
     const one = await app.ask('/_data/page', as('ada'));
     expect((await app.ask('/_data/page', as('grace'))).text).toBe(one.text);
     expect(one.headers['cache-control']).toBe('private, no-cache');
-    const { payload, decoder } = parseData(one.text);
+    const { payload, decoder } = parsePage(one.text);
     expect([payload.shell, decoder.pending, (payload.data.page as Data).title]).toEqual([true, 1, 'The shop']);
     const head = await app.ask('/_data/page', { method: 'HEAD' });
     const { etag } = one.headers;
@@ -389,7 +387,7 @@ describe('the data of a shell page', () => {
       const holes = await app.ask('/_data/page?_holes=', as(user));
       expect(holes.headers).toMatchObject({ 'cache-control': 'no-store', 'x-holes': expect.stringMatching(/^W\/"/) });
       expect(holes.headers.etag).toBeUndefined();
-      const { payload, decoder } = parseData(`${shell.text}\n${holes.text}`);
+      const { payload, decoder } = parsePage(`${shell.text}\n${holes.text}`);
       expect(decoder.pending).toBe(0);
       expect(await (payload.data.page as Data).user).toBe(user);
     }
@@ -404,18 +402,13 @@ it('a form on a shell page is answered only for this visitor', async () => {
     { view: () => [<Errors key="errors" />, <Shop key="shop" />] },
   );
   await app.ask('/page', as('ada'));
-  const post = (more: Record<string, string>) =>
-    app.ask('/page', {
-      ...as('grace', { 'Content-Type': 'application/x-www-form-urlencoded', ...more }),
-      method: 'POST',
-      body: '_action=page.save&name=x',
-    });
-  const native = await post({});
+  const post = (more = {}) => app.post('/page', '_action=page.save&name=x', as('grace', more).headers);
+  const native = await post();
   expect(native.status).toBe(422);
   expect(native.text).toMatch(/<em>No\.<\/em>.*>grace<\/b>/s);
-  const posted = await post({ Accept: ACTION_ACCEPT });
+  const posted = await post(DATA);
   expect(posted.status).toBe(422);
-  expect(await (parseData(posted.text).payload.data.page as Data).user).toBe('grace');
+  expect(await (parsePage(posted.text).payload.data.page as Data).user).toBe('grace');
   expect((await app.ask('/page', as('ada'))).text).not.toMatch(/<em>No\.|grace/);
   expect(loader).toHaveBeenCalledTimes(1);
 });

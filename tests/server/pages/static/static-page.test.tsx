@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
-import { Outlet, useLocation } from 'react-router';
+import { useLocation } from 'react-router';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
 import { notFound, redirect } from '../../../../src/shared/routing/control-flow.ts';
-import { CanaryError, leakIn, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { CanaryError, leakIn, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 import { askRaw } from '../../../support/raw-http.ts';
 
 const pass: RequestHandler = (_req, _res, next) => next();
@@ -16,9 +16,7 @@ function Say() {
 }
 
 function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
-  return [
-    { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] },
-  ];
+  return [{ id: 'root', children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] }];
 }
 
 describe('a static page', () => {
@@ -103,7 +101,7 @@ describe('a static page', () => {
     const hashes = running.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
     expect(first.headers['content-security-policy']).toContain(`script-src ${hashes.join(' ')} 'strict-dynamic'`);
     expect(first.text).toContain('<script type="application/json" id="spillway-boot">["/assets/main-A1.js"]</script>');
-    expect(parseDocument(first.text).payload.static).toBe(true);
+    expect(parsePage(first.text).payload.static).toBe(true);
   });
 
   it.each([
@@ -224,6 +222,6 @@ describe('a static page that fails', () => {
     const { text, headers } = await app.ask('/page');
     expect(text).toContain('<p>healed</p>');
     expect(headers).toMatchObject({ 'cache-control': 'public, no-cache', etag: expect.any(String) });
-    expect(parseDocument(text).decoder.pending).toBe(0);
+    expect(parsePage(text).decoder.pending).toBe(0);
   });
 });

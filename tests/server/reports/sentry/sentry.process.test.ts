@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import { parseDsn } from '../../../../src/server/reports/sentry/open-sentry.ts';
 import { createSentry, type Dsn } from '../../../../src/server/reports/sentry/sentry.ts';
 import { toSentryEvent } from '../../../../src/server/reports/sentry/sentry-event.ts';
 import { MAX_EVENT_BYTES } from '../../../../src/shared/limits.ts';
+import { listenInTest } from '../../../support/listen.ts';
 import { until } from '../../../support/until.ts';
 
 const toUrl = (address: string) => `/failures/${address}`;
@@ -76,12 +76,7 @@ async function startService() {
     });
     res.end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const dsn = parseDsn(`http://publickey@127.0.0.1:${(server.address() as AddressInfo).port}/42`) as Dsn;
+  const dsn = parseDsn(`http://publickey@127.0.0.1:${await listenInTest(server)}/42`) as Dsn;
   return { dsn, received, state };
 }
 

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { expect, it, vi } from 'vitest';
 import type { ProductReporting } from '../../../src/server/define-product.ts';
-import { visitorId } from '../../../src/server/front/visitor-id.ts';
+import { visitorId } from '../../../src/server/front/visitor.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
 import { createTestApp } from '../../support/app.ts';
 
