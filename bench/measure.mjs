@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaveServerCore, load, start, warmUp } from './servers.mjs';
+import { load, start, warmUp } from './servers.mjs';
 import { median, summarize } from './statistics.mjs';
 
 /**
@@ -70,7 +70,6 @@ export async function measureLoad(name, { sides, rounds, seconds }) {
   const order = { path, seconds };
   const servers = {};
   for (const side of Object.keys(sides)) servers[side] = await start(sides[side]);
-  leaveServerCore(true);
   for (const server of Object.values(servers)) await warmUp(server, order);
   const results = await inRounds(Object.keys(sides), rounds, async (side) => {
     const result = await load(servers[side], order);
@@ -88,7 +87,6 @@ export async function measureLoad(name, { sides, rounds, seconds }) {
     const visits = await inRounds(Object.keys(sides), rounds, visit);
     rows.push(toRow('  first byte, one visitor', 'ms', visits, ({ firstByte }) => firstByte));
   }
-  leaveServerCore(false);
   await Promise.all(Object.values(servers).map((server) => server.stop()));
   return rows;
 }
@@ -97,9 +95,7 @@ export async function measureLoad(name, { sides, rounds, seconds }) {
 export async function measureCold({ sides, rounds, seconds }) {
   const results = await inRounds(Object.keys(sides), Math.ceil(rounds / 3), async (side) => {
     const server = await start(sides[side]);
-    leaveServerCore(true);
     const result = await load(server, { path: '/cards?q={n}', seconds: 10 * seconds });
-    leaveServerCore(false);
     const memory = server.memory();
     await server.stop();
     return { ...result, memory };

@@ -131,7 +131,7 @@ process.exit();
 async function measureTables() {
   const all = { 'bare React': { cwd: folder, args: [await buildBareReact()] }, ...apps };
   const rates = mapValues(all, () => ({ 10: [], 50: [], 100: [] }));
-  leaveServerCore(true);
+  leaveServerCore();
   for (let round = 0; round < 3; round += 1) {
     for (const [name, app] of Object.entries(all)) {
       const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) }, core: 0 });

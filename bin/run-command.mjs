@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { toPart } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -14,7 +13,7 @@ const root = join(import.meta.dirname, '..');
  */
 export async function runCommand(command) {
   useEnvFile({ silent: true });
-  const file = join(root, toPart(command));
+  const file = join(root, `dist/server/${command}.js`);
   if (!existsSync(file)) {
     const { build, stopBuilder } = await import('../build.mjs');
     await build({ log: console.error });

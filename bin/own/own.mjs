@@ -11,7 +11,7 @@ import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 const root = join(import.meta.dirname, '../..');
 
 /** What each template needs in production, besides Spillway's packages. */
-const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely', 'pg'] };
+const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely'] };
 
 const tourSetting = 'TOUR_FAILURES';
 
@@ -155,10 +155,6 @@ function removeDesk() {
   rewrite('src/server/main.ts', (text) => text.replace(/^.*desk\/server.*\n/m, ''));
 }
 
-function toSorted(entries) {
-  return Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
-}
-
 /** Changes the scripts of tests, and turns packages for development into those that the app needs. */
 function writeManifest(packages) {
   const manifest = readJson(join(root, 'package.json'));
@@ -166,10 +162,10 @@ function writeManifest(packages) {
   Object.assign(manifest.scripts, { test: [test, ...testFolders].join(' '), 'test:all': test });
   for (const name of packages) {
     const { [name]: version, ...others } = manifest.devDependencies;
-    if (version === undefined) continue;
     manifest.devDependencies = others;
-    manifest.dependencies = toSorted({ ...manifest.dependencies, [name]: version });
+    manifest.dependencies[name] = version;
   }
+  manifest.dependencies = Object.fromEntries(Object.entries(manifest.dependencies).sort());
   writeJson(join(root, 'package.json'), manifest);
   if (!findLockfile(root)[0]?.endsWith('package-lock.json')) return;
   const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];

@@ -3,7 +3,7 @@ import remapping from '@jridgewell/remapping';
 import { transform } from 'oxc-transform';
 import { browserTarget, toDefinitions } from '../bundles.mjs';
 import { readNames } from '../front-doors.mjs';
-import { readInputMap } from './input-map.mjs';
+import { readInputMap } from './source-texts.mjs';
 
 /**
  * @typedef {object} ModuleFacts
