@@ -5,7 +5,7 @@ import {
   toConnectionLimits,
   toMaxConnections,
 } from '../connection/connections.ts';
-import { createDrain, type Drain, joinDrains } from '../connection/drain.ts';
+import { createDrain, joinDrains } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
 import { checkPage } from '../front/check-page.ts';
 import { type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
