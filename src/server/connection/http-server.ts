@@ -5,9 +5,8 @@ import * as limits from '../limits.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
 import type { Count } from '../request/counters.ts';
 import { describeStatus } from '../request/http-error.ts';
-import { ALL_METHODS } from '../request/methods.ts';
 import { sendText } from '../request/send-body.ts';
-import type { Step } from '../request/step.ts';
+import { ALL_METHODS, type Step } from '../request/step.ts';
 import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
 
