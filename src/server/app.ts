@@ -31,7 +31,7 @@ import { notFoundHere } from './request/http-error.ts';
 import type { Origins } from './request/origins.ts';
 import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
 import { requestId, requestInfo } from './request/request-info.ts';
-import { chain, dropClosed, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
+import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 
 /** What the steps of one port use. */
@@ -229,7 +229,7 @@ function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): Req
 
 function redirectHome(home: string): RequestHandler {
   return function redirectHome(req, res, next) {
-    if (requestInfo(req).path !== '/' || (req.method !== 'GET' && req.method !== 'HEAD')) return next();
+    if (requestInfo(req).path !== '/' || !isRead(req)) return next();
     res.set('Cache-Control', 'no-store').redirect(302, home);
   };
 }

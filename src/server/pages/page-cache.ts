@@ -12,18 +12,7 @@ export interface CachedPage {
   };
 }
 
-export interface PageCache<Page extends CachedPage> {
-  /**
-   * @param render renders the page; undefined if it is not a page, such as a redirect
-   * @returns the page in memory, however old, or else the result of `render`
-   */
-  get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result>;
-  /** Returns the page in memory, unless it has to be rendered again. */
-  getFresh(key: string): Page | undefined;
-  /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
-  drop(path: string): void;
-  clear(): void;
-}
+export type PageCache<Page extends CachedPage> = ReturnType<typeof createPageCache<Page>>;
 
 /** Whether a page's status says that there is no such page. A failure passes. */
 export function isGone(status: number): boolean {
@@ -63,7 +52,7 @@ export function createPageCache<Page extends CachedPage>({
   maxBytes,
   onRefreshFailed,
   now = () => performance.now(),
-}: PageCacheOptions): PageCache<Page> {
+}: PageCacheOptions) {
   const entries = new Map<string, Entry<Page>>();
   const rendering = new Map<string, Promise<Page | undefined>>();
   let bytes = 0;
@@ -117,7 +106,11 @@ export function createPageCache<Page extends CachedPage>({
   const isStale = ({ renderedAt }: Entry<Page>) => now() - renderedAt > STATIC_STALE_TIME;
 
   return {
-    async get(key, render) {
+    /**
+     * @param render renders the page; undefined if it is not a page, such as a redirect
+     * @returns the page in memory, however old, or else the result of `render`
+     */
+    async get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result> {
       const entry = use(key);
       if (!entry) return renderOnce(key, render);
       if (isStale(entry)) {
@@ -126,16 +119,18 @@ export function createPageCache<Page extends CachedPage>({
       }
       return entry.page;
     },
-    getFresh(key) {
+    /** Returns the page in memory, unless it has to be rendered again. */
+    getFresh(key: string): Page | undefined {
       const entry = use(key);
       return entry && !isStale(entry) ? entry.page : undefined;
     },
-    drop(path) {
+    /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
+    drop(path: string): void {
       const isOf = (key: string): boolean => key === path || key.startsWith(`${path}?`) || key.startsWith(`${path} `);
       for (const key of [...entries.keys()].filter(isOf)) remove(key);
       for (const key of [...rendering.keys()].filter(isOf)) rendering.delete(key);
     },
-    clear() {
+    clear(): void {
       entries.clear();
       rendering.clear();
       bytes = 0;

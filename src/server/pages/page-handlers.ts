@@ -124,7 +124,7 @@ function servePageData(services: PageServices, base: string | undefined): Reques
     const path = toPageUrl(info.path, base);
     if (path === undefined) return next();
     if (request.method === 'OPTIONS') return sendAllowed(response, READ_METHODS);
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
+    if (!isRead(request)) throw methodNotAllowed(READ_METHODS);
     const match = services.app.matchPage(path);
     if (!match) return sendNotPage({ services, response });
     const given = info.target.slice(info.path.length);
@@ -152,7 +152,7 @@ function servePages(services: PageServices): RequestHandler {
     const isPost = request.method === 'POST';
     await serve(services, toAsked(request, response, match, isPost), (exchange) => {
       if (isPost) return postAction(exchange);
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(app, match));
+      if (!isRead(request)) throw methodNotAllowed(toAllowed(app, match));
       return match.mode === 'static' ? answerStatic(exchange, showPage, sendStaticPage) : showPage(exchange);
     });
   };

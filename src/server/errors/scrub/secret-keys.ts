@@ -61,19 +61,16 @@ const MIN_LENGTH_INSIDE = 5;
 const MAX_KEY_LENGTH = 100;
 const MAX_REMEMBERED = 1000;
 
-export interface SecretKeys {
-  /** The name of a field, header or variable whose value is a secret. */
-  isSecret(name: string): boolean;
-  /** The name of a query parameter whose value is a secret. */
-  isSecretInQuery(name: string): boolean;
-}
+export type SecretKeys = ReturnType<typeof createSecretKeys>;
 
 /** @param more the product's additional names; case and separators do not matter */
-export function createSecretKeys(more: readonly string[] = []): SecretKeys {
+export function createSecretKeys(more: readonly string[] = []) {
   const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]));
   return {
+    /** The name of a field, header or variable whose value is a secret. */
     isSecret,
-    isSecretInQuery: (name) => isSecret(name) || SECRET_QUERY_KEYS.has(name.toLowerCase()),
+    /** The name of a query parameter whose value is a secret. */
+    isSecretInQuery: (name: string) => isSecret(name) || SECRET_QUERY_KEYS.has(name.toLowerCase()),
   };
 }
 
