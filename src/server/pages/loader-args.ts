@@ -18,7 +18,7 @@ export function createArgsMaker(
   const traceHeaders = createTraceHeaders(traced);
   return {
     async forVisitor(pageRequest, request, response) {
-      const own = await createContext?.(request, response);
+      const own = await createContext?.({ ...sharedContext, request, response });
       const { info } = pageRequest;
       const contextFetch = createContextFetch({ pageRequest, info, traceTargets, traceHeaders });
       // A log of the product's own stays.

@@ -67,7 +67,7 @@ it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, 
         },
       },
     ],
-    { createContext: (request) => ({ secret: String(request.headers.cookie) }) },
+    { createContext: ({ request }) => ({ secret: String(request.headers.cookie) }) },
   );
   const secrets = Array.from({ length: REQUESTS }, () => randomBytes(12).toString('hex'));
   const known = new Set(secrets);

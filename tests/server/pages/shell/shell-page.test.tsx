@@ -62,7 +62,7 @@ function startShell(
 ): Promise<PagesApp> {
   const page: TestPage = { id: 'page', path: '/page', mode: 'shell', view: Shop, server, ...rest };
   return startPages([{ id: 'root', children: [page] }], {
-    createContext: (request, response) => ({ user: request.headers.cookie ?? 'nobody', response }),
+    createContext: ({ request, response }) => ({ user: request.headers.cookie ?? 'nobody', response }),
     ...options,
   });
 }
