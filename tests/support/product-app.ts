@@ -98,7 +98,6 @@ export function createProductApp<Settings, Services, Own extends object>({
         ? await openServices(product.services, settings, { log: appLog, scrubber: noScrubber })
         : { services: given, close: () => Promise.resolve() };
     const parts = { settings, services: opened.services };
-    const { context } = product;
     const origins = createOrigins([], 'http://localhost:3000');
     const pages = await createPages({
       app: {
@@ -106,7 +105,7 @@ export function createProductApp<Settings, Services, Own extends object>({
         document,
         errorPages,
         pages: product.pages,
-        createContext: context && ((request, response) => context({ ...parts, request, response })),
+        createContext: product.context,
         sharedContext: parts,
       },
       server: {

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { operation } from '../../shared/api/operation.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { SECURITY_HEADERS } from '../front/security-headers.ts';
-import type { Step } from '../request/step.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';

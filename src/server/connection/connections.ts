@@ -182,16 +182,15 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
   };
 }
 
-export interface ConnectionLimits {
-  /** Simultaneous connections (count). */
-  readonly total: number;
-  /** Of these, connections of one sender (count): see `toSender()`. */
-  readonly ofSender: number;
-}
+export type ConnectionLimits = ReturnType<typeof toConnectionLimits>;
 
-/** @param ofSender a setting; by default a share of the total */
-export function toConnectionLimits(total: number, ofSender?: number): ConnectionLimits {
-  return { total, ofSender: ofSender ?? Math.ceil(total * ADDRESS_SHARE) };
+/**
+ * Returns the limits of simultaneous connections (counts), in total and of one sender: see `toSender()`.
+ *
+ * @param ofSender a setting; by default a share of the total
+ */
+export function toConnectionLimits(total: number, ofSender = Math.ceil(total * ADDRESS_SHARE)) {
+  return { total, ofSender };
 }
 
 /**

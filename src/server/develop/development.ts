@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { type RequestHandler, type Response, Router } from 'express';
+import { type Response, Router } from 'express';
 import type { Logger } from 'pino';
 import {
   DEV_EVENTS,
@@ -15,7 +15,7 @@ import {
 import { Millisecond } from '../../shared/units.ts';
 import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen-on.ts';
-import type { FailureContext, OnFailure } from '../errors/funnel.ts';
+import type { FailureContext } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';

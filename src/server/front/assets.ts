@@ -2,11 +2,10 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
-import { isRead } from '../request/methods.ts';
 import { acceptsEncoding, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { endWith, sendText } from '../request/send-body.ts';
-import type { Step } from '../request/step.ts';
+import { isRead, type Step } from '../request/step.ts';
 import { createAsset, type PublicFile, type Representation } from './public-files.ts';
 
 export interface AssetsOptions {

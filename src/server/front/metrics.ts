@@ -5,7 +5,7 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
-import { METHODS } from '../request/methods.ts';
+import { METHODS } from '../request/step.ts';
 
 /** A reply that has ended. */
 interface EndedRequest {

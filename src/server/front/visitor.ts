@@ -7,13 +7,8 @@ import type { Step } from '../request/step.ts';
 /** Longer ids are cut before they are hashed, so that a caller cannot make the server hash long texts (characters). */
 const MAX_ID_LENGTH = 200;
 
-interface VisitorIdOptions {
-  readonly visitorId: (request: IncomingMessage) => string | undefined;
-  readonly log: Pick<Logger, 'warn'>;
-}
-
 /** Lets failures ask the product which visitor a request belongs to. */
-export function visitorId({ visitorId: find, log }: VisitorIdOptions): Step {
+export function visitorId(find: (request: IncomingMessage) => string | undefined, log: Pick<Logger, 'warn'>): Step {
   const warn = sayOnce(log, 'visitorId() in reporting.ts failed. Return a string or undefined, not a promise.');
 
   function ask(req: IncomingMessage): string | undefined {

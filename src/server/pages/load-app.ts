@@ -5,7 +5,7 @@ import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { createArgsMaker } from './loader-args.ts';
 import { createMatcher } from './match-page.ts';
-import type { LoadedPageApp, PagesOptions } from './page-services.ts';
+import type { LoadedPageApp, PageApp, PagesOptions } from './page-services.ts';
 import type { PageTable } from './server-page.ts';
 
 const RENDER_DEADLINE = 15 * Second;
@@ -24,7 +24,7 @@ export async function loadApp<Own extends object, Shared extends object>({
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
-    args: createArgsMaker(app, server),
+    args: createArgsMaker(app as unknown as PageApp, server), // it gets the app's own `sharedContext`
     settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
   };
 }

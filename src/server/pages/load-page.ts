@@ -90,7 +90,7 @@ export async function loadGuarded(loading: Loading, stopped: Stopped | undefined
     }
     // All failures are recorded. The outermost one is shown.
     const disposition = pageRequest.fail(result.error, 'loader', { routeId: result.id });
-    if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+    if (disposition.kind === 'gone') return disposition;
     if (failedOutside) continue;
     if (disposition.kind === 'redirect') return disposition;
     error = { routeId: result.id, error: disposition.error };
@@ -126,8 +126,7 @@ export async function runGuards(
       );
     } catch (error) {
       const disposition = pageRequest.fail(error, 'guard', { routeId: id });
-      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
-      if (disposition.kind === 'redirect') return disposition;
+      if (disposition.kind !== 'error') return disposition;
       return { routeId: id, error: disposition.error };
     }
   }

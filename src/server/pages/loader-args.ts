@@ -5,7 +5,7 @@ import { PAGE_DATA_ATTEMPTS } from '../../shared/limits.ts';
 import type { RenderMode } from '../../shared/routing/routes.ts';
 import { Second } from '../../shared/units.ts';
 import type { RequestInfo, Trace } from '../request/request-info.ts';
-import { createTraceHeaders, mergeBaggage, type TraceHeaders } from '../request/trace-headers.ts';
+import { createTraceHeaders, mergeBaggage } from '../request/trace-headers.ts';
 import type { LoaderArgsMaker, PageRequest } from './page-request.ts';
 import type { PageApp, PageServer } from './page-services.ts';
 import { refusePersonal } from './personal.ts';
@@ -18,7 +18,7 @@ export function createArgsMaker(
   const traceHeaders = createTraceHeaders(traced);
   return {
     async forVisitor(pageRequest, request, response) {
-      const own = await createContext?.(request, response);
+      const own = await createContext?.({ ...sharedContext, request, response });
       const { info } = pageRequest;
       const contextFetch = createContextFetch({ pageRequest, info, traceTargets, traceHeaders });
       // A log of the product's own stays.
@@ -135,7 +135,7 @@ interface ContextFetchOptions {
   readonly info?: RequestInfo;
   /** Origins that get trace headers. */
   readonly traceTargets: readonly string[];
-  readonly traceHeaders: (trace: Trace) => TraceHeaders;
+  readonly traceHeaders: ReturnType<typeof createTraceHeaders>;
 }
 
 /** All attempts of one call together (ms). */

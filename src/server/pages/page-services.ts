@@ -23,8 +23,10 @@ export interface PageApp<Own extends object = object, Shared extends object = ob
   readonly pages: PageTable<LoaderContext & NoInfer<Own & Shared>>;
   readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
-  /** Returns what the product adds to the `context` of loaders, guards and actions. */
-  readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
+  /** Returns what the app adds to the `context` of loaders, guards and actions. */
+  readonly createContext?:
+    | ((parts: Shared & { readonly request: ExpressRequest; readonly response: ExpressResponse }) => Own | Promise<Own>)
+    | undefined;
   /** More of it, which is the same for everyone, such as settings. Static pages and shells can read it. */
   readonly sharedContext?: Shared;
   /** The folder of the tables, for error messages. Default: `product`. */

@@ -10,18 +10,11 @@ const MAX_FILE_LENGTH = 500;
 /** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
 const BOUNDARY = /^React ErrorBoundary /;
 
-interface EventErrors {
-  /** Outermost first. */
-  readonly errors: readonly ErrorRecord[];
-  /** React's components, innermost first, if the event has them. */
-  readonly componentStack?: string;
-}
-
 /**
  * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
  * both. An event without an error (a message) becomes a `NonError`.
  */
-export function readEventErrors(event: JsonRecord, sender: Sender): EventErrors {
+export function readEventErrors(event: JsonRecord, sender: Sender) {
   const { scrubber } = sender;
   const { exception } = event;
   const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
@@ -30,7 +23,9 @@ export function readEventErrors(event: JsonRecord, sender: Sender): EventErrors 
   const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_REPORTED_ERRORS);
   const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender));
   return {
+    /** Outermost first. */
     errors: errors.length > 0 ? errors : [toMessageRecord(event, sender)],
+    /** React's components, innermost first, if the event has them. */
     componentStack: findComponentStack(event, boundary),
   };
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Span, SpanKind, type SpanOptions, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
-import { METHODS } from './methods.ts';
+import { METHODS } from './step.ts';
 
 /** The part of a failure that spans get. */
 interface SpanFailure {

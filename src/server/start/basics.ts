@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import type { RouteLine } from '../../shared/routing/routes.ts';
 import type { AssetManifest } from '../../shared/wire/manifest.ts';
 import { type Config, readConfig, requireFreeTunnelPath } from '../config.ts';
-import { type CheckToken, createCheckToken } from '../front/check-token.ts';
-import { createMetrics, type Metrics } from '../front/metrics.ts';
-import { createTokens, keepToken, listTokens, type Tokens } from '../front/tokens.ts';
+import { createCheckToken } from '../front/check-token.ts';
+import { createMetrics } from '../front/metrics.ts';
+import { createTokens, keepToken, listTokens } from '../front/tokens.ts';
 import { createEarlyScript } from '../pages/render/early-script.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
 import { createOwnsPath } from '../request/paths.ts';
 import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
-import type { ConfiguredTracker, PageParts, Tracker } from '../tracker/tracker.ts';
+import type { PageParts, Tracker } from '../tracker/tracker.ts';
 import { requireDataFolder } from './data-folder.ts';
 import { createLogger } from './logger.ts';
 

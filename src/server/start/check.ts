@@ -3,7 +3,7 @@ import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
-import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/check-page.ts';
+import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/fixed-paths.ts';
 import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
 import type { PageTable } from '../pages/server-page.ts';

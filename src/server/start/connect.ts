@@ -5,10 +5,9 @@ import {
   toConnectionLimits,
   toMaxConnections,
 } from '../connection/connections.ts';
-import { createDrain, type Drain, joinDrains } from '../connection/drain.ts';
+import { createDrain, joinDrains } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
-import { checkPage } from '../front/check-page.ts';
-import { type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
+import { checkPage, type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
 import { indexPublicFiles } from '../front/public-files.ts';
 import { toSecurityHeaders } from '../front/security-headers.ts';
 import { handleUpgrades } from '../front/upgrades.ts';

@@ -2,14 +2,13 @@ import { listPatterns } from '../../shared/routing/routes.ts';
 import type { ProductReporting } from '../define-product.ts';
 import { createFailureMaker } from '../errors/create-failure.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
-import { createFunnel, type Funnel, type OnFailure } from '../errors/funnel.ts';
+import { createFunnel, type OnFailure } from '../errors/funnel.ts';
 import { reportTo } from '../errors/report.ts';
-import { createPathScrubber, listPathPatterns, type ScrubPath } from '../errors/scrub/secret-path.ts';
+import { createPathScrubber, listPathPatterns } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
 import { InFlight } from '../front/access-log.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
-import type { Sentry } from '../reports/sentry/sentry.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import type { Basics } from './basics.ts';
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { styleText } from 'node:util';
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import { KiB, MiB, Second } from '../../shared/units.ts';
 
 interface LoggerOptions {

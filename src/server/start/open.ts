@@ -77,7 +77,6 @@ async function openProduct<Settings, Services, Own extends object>(
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
-  const { context } = product;
   const { earlyScript, reportPath, traced } = page;
   const pages = await createPages({
     app: {
@@ -85,7 +84,7 @@ async function openProduct<Settings, Services, Own extends object>(
       document,
       errorPages,
       pages: product.pages,
-      createContext: context && ((request, response) => context({ ...parts, request, response })),
+      createContext: product.context,
       sharedContext: parts,
     },
     server: {

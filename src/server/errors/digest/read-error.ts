@@ -19,15 +19,11 @@ export const OBJECT = 'an object that is no Error';
 /** The part of such an object that is shown. */
 const BRIEF = { depth: 1, maxArrayLength: 10, maxStringLength: 100 };
 
-/** The text of a thrown value, for the log. */
-interface ErrorText {
-  readonly message: string;
-  /** Class, message and frames as the engine wrote them, shortened. */
-  readonly stack: string;
-}
-
-/** Never throws, not even for a Proxy, a throwing getter or a stack of a megabyte. */
-export function readError(error: unknown): ErrorText {
+/**
+ * Returns the text of a thrown value for the log. `stack` is class, message and frames as the engine wrote them,
+ * shortened. Never throws, not even for a Proxy, a throwing getter or a stack of a megabyte.
+ */
+export function readError(error: unknown) {
   if (!isError(error)) {
     const message = describe(error);
     return { message, stack: message };

@@ -111,7 +111,7 @@ class PostedForm {
         error instanceof BodyTooLarge ? translate(error, language) : error,
         'action',
       );
-      if (disposition.kind !== 'error') return { kind: 'gone' };
+      if (disposition.kind !== 'error') return disposition;
       const { status, kind } = disposition.error;
       const message = say(language, disposition.error.message ?? ('The form was not accepted.' satisfies EngineText));
       // With JavaScript the form stays on the page, which does not become an error page.
@@ -167,8 +167,7 @@ class PostedForm {
       return { kind: 'result', result: toResult(name, answer, form) };
     } catch (error) {
       const disposition = pageRequest.fail(error, 'action', { routeId });
-      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
-      if (disposition.kind === 'redirect') return disposition;
+      if (disposition.kind !== 'error') return disposition;
       // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can
       // run for a visitor whom the layout's guards refuse, so then the layout is not shown.
       const leaf = isOpen ? undefined : pageRequest.match.ids.at(-1);

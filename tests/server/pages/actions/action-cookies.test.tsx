@@ -49,7 +49,7 @@ async function start(act: (args: ActionArgs<Context>) => unknown, options: Pages
         ],
       },
     ],
-    { createContext: (request, response) => ({ cookies: request.headers.cookie ?? '', response }), ...options },
+    { createContext: ({ request, response }) => ({ cookies: request.headers.cookie ?? '', response }), ...options },
   );
   return { app, guards };
 }
@@ -159,7 +159,7 @@ describe('a session of express-session, whose cookie is written with the headers
       ],
       {
         steps,
-        createContext: ({ session: own }, { req }) => ({
+        createContext: ({ request: { session: own }, response: { req } }) => ({
           user: own?.user ?? 'nobody',
           async enter(name: string) {
             await new Promise((resolve) => own.regenerate(resolve));
