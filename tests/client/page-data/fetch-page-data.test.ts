@@ -61,17 +61,15 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
   return result;
 }
 
-describe('the response', () => {
-  it.each([
-    ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
-    ['an empty body', '', { headers: WIRE }, 'wire format'],
-    ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
-    ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
-  ])('fails for %s', async (_, body, init, message) => {
-    expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
-      kind: 'failed',
-      error: { message: expect.stringContaining(message) },
-    });
+it.each([
+  ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
+  ['an empty body', '', { headers: WIRE }, 'wire format'],
+  ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
+  ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
+])('the response fails for %s', async (_, body, init, message) => {
+  expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringContaining(message) },
   });
 });
 
