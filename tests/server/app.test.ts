@@ -1,14 +1,11 @@
 import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestApp, serve, spyOnLog, startTestServer } from '../support/app.ts';
 import { askRaw, sendRaw } from '../support/raw-http.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await serve(createTestApp());
-});
-afterAll(() => server.close());
+const server = await serve(createTestApp());
+afterAll(server.close);
 
 describe('the API', () => {
   it('answers an error with its digest and none of its details', async () => {

@@ -1,14 +1,12 @@
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, spyOnLog, type TestAppOptions, type TestServer } from '../../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestApp, serve, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
+const server = await serve(createTestApp());
+afterAll(server.close);
+
 describe('without PUBLIC_ORIGINS', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await serve(createTestApp());
-  });
-  afterAll(() => server.close());
   const ask = (line: string, ...headers: string[]) => askRaw(server.port, line, headers);
 
   it.each([

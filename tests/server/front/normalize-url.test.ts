@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, type TestServer } from '../../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestApp, serve } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await serve(createTestApp());
-});
-afterAll(() => server.close());
+const server = await serve(createTestApp());
+afterAll(server.close);
 
 describe('spellings of a path', () => {
   it.each([

@@ -1,22 +1,19 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvent, startTunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
 const TRACE = 'a'.repeat(32);
 const SPAN = 'b'.repeat(16);
 
-let site: TunnelSite;
+const site = await startTunnelSite({
+  upstreamDsn: DSN,
+  trustProxy: ['loopback'],
+  store: { isKnown: async () => true },
+});
 let serial = 0;
 
-beforeAll(async () => {
-  site = await startTunnelSite({
-    upstreamDsn: DSN,
-    trustProxy: ['loopback'],
-    store: { isKnown: async () => true },
-  });
-});
-afterAll(() => site.close());
+afterAll(site.close);
 beforeEach(() => {
   site.failures.length = 0;
   site.forwarded.length = 0;
