@@ -4,9 +4,8 @@ import { expect, it } from 'vitest';
 import { formBody, jsonBody } from '../../../src/server/api/body-parsers.ts';
 import { KiB } from '../../../src/shared/units.ts';
 import { createTestApp, startTestServer } from '../../support/app.ts';
-import { parseReply } from '../../support/raw-http.ts';
+import { openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 

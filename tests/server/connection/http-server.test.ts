@@ -6,10 +6,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
-import { parseReply, sendRaw } from '../../support/raw-http.ts';
+import { listStatuses, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../../support/required-headers.ts';
 import { until } from '../../support/until.ts';
-import { listStatuses, openSocket } from './open-socket.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 

@@ -13,7 +13,6 @@ import {
   startPages,
   TEST_ERROR_PAGES,
   type TestPage,
-  toDataPath,
 } from '../../support/pages-app.tsx';
 
 const OUTCOMES: readonly [string, () => never, number, string][] = [
@@ -22,11 +21,8 @@ const OUTCOMES: readonly [string, () => never, number, string][] = [
   ['unauthorized()', unauthorized, 401, 'unauthorized'],
   ['publicError()', () => publicError(503, 'Closed for the flood.'), 503, 'public'],
 ];
-const DATA_PATH = toDataPath('/page');
-const PLACES = [
-  ['a document', '/page'],
-  ['page data', DATA_PATH],
-] as const;
+const DATA_PATH = '/_data/page';
+const PATHS = ['/page', DATA_PATH];
 const CRAWLER = { headers: { 'User-Agent': 'Googlebot/2.1' } };
 const FULL_DIGEST = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
@@ -243,7 +239,7 @@ describe('a failure', () => {
 
   it('in a layout replaces everything inside it, where further failures are only recorded', async () => {
     const app = await startPages(within({ server: { loader: fail } }, { loader: fail }));
-    for (const [, path] of PLACES) {
+    for (const path of PATHS) {
       const { text } = await app.ask(path);
       expect(Object.keys(parsePage(text).payload.errors ?? {})).toEqual(['section']);
       expect(text).not.toContain('shown');
@@ -390,7 +386,7 @@ it.each([
 ])(
   'data that cannot be encoded because of %s is a failure of its loader, and does not affect other routes',
   async (_name, loader, words) => {
-    for (const [, path] of PLACES) {
+    for (const path of PATHS) {
       const app = await startPages(
         within({ server: { loader } }, { loader: () => ({ late: Promise.resolve('late') }) }),
       );
@@ -414,9 +410,9 @@ it.each([
   },
 );
 
-it.each(PLACES)(
+it.each(PATHS)(
   'data that cannot be encoded because of a deferred value affects only its own place in %s',
-  async (_place, path) => {
+  async (path) => {
     const app = await start({ server: { loader: () => ({ late: Promise.resolve(new Canary()) }) } });
     const { status, headers, text } = await app.ask(path);
     expect([status, headers['x-error-digest']]).toEqual([200, undefined]);
@@ -435,7 +431,7 @@ describe('the deadline', () => {
     ['a shell', { view: () => use(never) }, 'render'],
   ];
   it.each(ENDLESS)('ends %s that is never ready as a failure of its route', async (_part, page, origin) => {
-    for (const [, path] of origin === 'render' ? PLACES.slice(0, 1) : PLACES) {
+    for (const path of origin === 'render' ? PATHS.slice(0, 1) : PATHS) {
       const app = await start(page, { deadlineMs: 60 });
       const { status, headers, text } = await app.ask(path);
       const digest = addressOf(app);

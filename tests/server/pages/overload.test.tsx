@@ -3,8 +3,8 @@ import { expect, it, vi } from 'vitest';
 import { createOverload } from '../../../src/server/front/overload.ts';
 import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import { startPages } from '../../support/pages-app.tsx';
+import { listStatuses, openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { listStatuses, openSocket } from '../connection/open-socket.ts';
 
 /** The minimum cost of rendering the page (ms). */
 const COST = 5;

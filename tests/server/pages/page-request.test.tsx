@@ -4,9 +4,9 @@ import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import { createGate, parsePage, startPages, type TestPage, toDataPath } from '../../support/pages-app.tsx';
+import { createGate, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 function Page() {
   return (
@@ -26,7 +26,7 @@ async function leave(port: number, path: string, part: string): Promise<void> {
 
 const VISITORS = [
   ['the document', '/page'],
-  ['the page data', toDataPath('/page')],
+  ['the page data', '/_data/page'],
 ] as const;
 
 describe('a visitor who leaves', () => {
@@ -115,7 +115,7 @@ it.each([
     });
     for (const [path, _parse] of [
       ['/a', parsePage],
-      [toDataPath('/a'), parsePage],
+      ['/_data/a', parsePage],
     ] as const) {
       const { status, text, headers } = await app.ask(path);
       expect(status).toBe(500);
@@ -159,7 +159,7 @@ describe('a prefetch', () => {
     const note = ({ isPrefetch }: LoaderArgs): void => void seen.push(isPrefetch);
     const server = { guard: note, loader: note };
     const app = await startPages([{ id: 'a', path: '/a', server }]);
-    const data = toDataPath('/a');
+    const data = '/_data/a';
     await app.ask(data);
     await app.ask(data, { headers: PREFETCH });
     await app.ask('/a', { headers: { 'Sec-Purpose': 'prefetch;prerender' } });
@@ -180,11 +180,11 @@ describe('a prefetch', () => {
     'opens no incident if %s fails, and the click does',
     async (_, server) => {
       const app = await startPages([{ id: 'a', path: '/a', view: Page, server }]);
-      const ahead = await app.ask(toDataPath('/a'), { headers: PREFETCH });
+      const ahead = await app.ask('/_data/a', { headers: PREFETCH });
       expect(app.failures()).toEqual([]);
       expect(ahead.headers).not.toHaveProperty('x-error-digest');
       expect(app.lines.filter(({ msg }) => String(msg).startsWith('A prefetch failed.'))).toHaveLength(1);
-      const clicked = await app.ask(toDataPath('/a'));
+      const clicked = await app.ask('/_data/a');
       expect(clicked.status).toBe(ahead.status);
       expect(app.failures()).toHaveLength(1);
     },
@@ -193,7 +193,7 @@ describe('a prefetch', () => {
   it('opens an incident for a page that is rendered once for everyone, because others wait for it too', async () => {
     const server = { loader: () => fail() };
     const app = await startPages([{ id: 'a', path: '/a', view: Page, mode: 'static', server }]);
-    await app.ask(toDataPath('/a'), { headers: PREFETCH });
+    await app.ask('/_data/a', { headers: PREFETCH });
     expect(app.failures()).toHaveLength(1);
   });
 });

@@ -10,10 +10,9 @@ import {
   type PagesAppOptions,
   startPages,
   type TestPage,
-  toDataPath,
 } from '../../support/pages-app.tsx';
+import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 /** A table of pages that records which parts start. */
 function createTable(begun: string[]): TestPage[] {
@@ -36,8 +35,8 @@ function createTable(begun: string[]): TestPage[] {
 
 const REQUESTS = [
   ['GET of a page', 'GET', '/page'],
-  ['GET of page data', 'GET', toDataPath('/page')],
-  ['HEAD of page data with a version', 'HEAD', toDataPath('/versioned')],
+  ['GET of page data', 'GET', '/_data/page'],
+  ['HEAD of page data with a version', 'HEAD', '/_data/versioned'],
   ['GET of a static page', 'GET', '/static'],
   ['a posted form', 'POST', '/form'],
   ['the 404 page', 'GET', '/nothing'],
@@ -114,7 +113,7 @@ async function actTooLong(): Promise<{ done: boolean }> {
 const READS = [
   ['GET', '/page'],
   ['HEAD', '/page'],
-  ['GET', toDataPath('/page')],
+  ['GET', '/_data/page'],
 ] as const;
 const POSTS = [['POST', '/page']] as const;
 

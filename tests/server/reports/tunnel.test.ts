@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MiB } from '../../../src/shared/units.ts';
-import { askRaw, parseReply, sendRaw } from '../../support/raw-http.ts';
+import { askRaw, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const site = await startTunnelSite();
 afterAll(site.close);

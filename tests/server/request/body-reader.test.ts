@@ -5,9 +5,8 @@ import { sendText } from '../../../src/server/request/send-body.ts';
 import { KiB, Minute, Second } from '../../../src/shared/units.ts';
 import { startTestServer } from '../../support/app.ts';
 import { createGate } from '../../support/pages-app.tsx';
-import { parseReply } from '../../support/raw-http.ts';
+import { openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const LIMIT = 100 * KiB;
 

@@ -159,29 +159,3 @@ describe('in any text, such parameters', () => {
     expect(own.text(text)).toBe(text);
   });
 });
-
-it('takes no longer for text that is crafted to be slow', () => {
-  const routes = ['/users/:id/keys/:accessKey', '/:lang?/a/:token'];
-  const own = createScrubber({ patterns: listPathPatterns(routes, scrubber) });
-  const parts = [
-    '/users/',
-    '/users/a/keys',
-    'a',
-    '/',
-    '/a',
-    '/a/',
-    `${'a.'.repeat(100)}/a/`,
-    '(a',
-    '[a/a/',
-    '\\u',
-    ':/',
-    '%2',
-  ];
-  const times = parts.map((part) => {
-    const text = part.repeat(16_000 / part.length);
-    const start = performance.now();
-    own.text(text);
-    return performance.now() - start;
-  });
-  expect(Math.max(...times)).toBeLessThan(500);
-});
