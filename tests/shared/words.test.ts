@@ -36,11 +36,11 @@ describe('times in words', () => {
   });
 });
 
-it('counts in words groups digits as in English', () => {
+it('digits of counts are grouped as in English', () => {
   fc.assert(fc.property(fc.nat(), (count) => toCount(count) === count.toLocaleString('en-US')));
 });
 
-it('counts in words uses the singular and the plural', () => {
+it('counts have the singular or the plural', () => {
   expect([toPlural(1, 'visitor'), toPlural(0, 'visitor'), toPlural(2000, 'visitor')]).toEqual([
     '1 visitor',
     '0 visitors',

@@ -45,7 +45,7 @@ it.each([
   ['an empty body', '', { headers: WIRE }, 'wire format'],
   ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
   ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
-])('the response fails for %s', async (_, body, init, message) => {
+])('a response fails for %s', async (_, body, init, message) => {
   expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
     kind: 'failed',
     error: { message: expect.stringContaining(message) },

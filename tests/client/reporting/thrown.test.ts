@@ -24,7 +24,7 @@ it.each([
   [thrownBy(() => publicError(418, 'Tea.'))],
   [new WireFailure({ kind: 'not-found', status: 404 })],
   [new DOMException('Left.', 'AbortError')],
-])('isMeant is no failure: %#', (thrown) => {
+])('isMeant() finds what is no failure: %#', (thrown) => {
   expect(isMeant(thrown)).toBe(true);
 });
 
@@ -33,7 +33,7 @@ it.each([
   [new WireFailure({ kind: 'failure', status: 500 })],
   [new DOMException('Late.', 'TimeoutError')],
   [hostile],
-])('isMeant leaves what is one: %#', (thrown) => {
+])('isMeant() leaves what is one: %#', (thrown) => {
   expect(isMeant(thrown)).toBe(false);
 });
 

@@ -206,11 +206,11 @@ it.each([
   ['/a?country_code=DE&sort_key=name&code=x', '/a?country_code=DE&sort_key=name&code=[redacted]'],
   ['/orders?page=2&sort=name+asc', '/orders?page=2&sort=name+asc'],
   ['data:text/html,<p>secret', 'data:text/html,…'],
-])('URL %s becomes %s', (url, expected) => {
+])('the URL %s becomes %s', (url, expected) => {
   expect(scrubber.url(url)).toBe(expected);
 });
 
-it('URL never throws', () => {
+it('no URL makes it throw', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (url) => {
       expect(typeof scrubber.url(`/?a=${url}`)).toBe('string');

@@ -35,7 +35,7 @@ it.each<[string, ApiOrigins, string, string]>([
   ['for a page', '*', '/admin', THEIRS],
   ['for page data', '*', '/_data/admin', THEIRS],
   ['for the API of the desk', '*', '/api/desk/incidents', THEIRS],
-])('a preflight %s is not allowed', async (_, apiOrigins, path, origin) => {
+])('a preflight, %s, is not allowed', async (_, apiOrigins, path, origin) => {
   const { headers } = await preflight(apiOrigins, path, origin);
   expect(headers['access-control-allow-origin']).toBeUndefined();
   if (origin !== THEIRS) expect(headers.vary).toContain('Origin');
@@ -66,7 +66,7 @@ it.each([
   ['with cookies', { Cookie: 'session=1' }, 403],
   ['with saved Basic credentials', { Authorization: 'Basic eDp5' }, 403],
   ['with Negotiate credentials', { Authorization: 'negotiate abc' }, 403],
-])('a post to the API from another site %s gets %s', async (_, headers, status) => {
+])('a post to the API from another site, %s, gets %s', async (_, headers, status) => {
   await request(createTestApp())
     .post('/api/echo')
     .set({ ...FROM_THEIRS, ...headers })

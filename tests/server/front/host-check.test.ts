@@ -74,7 +74,7 @@ it.each<[string, TestAppOptions, sent: Record<string, string>, origin: string, w
   ['can say https', trusted, https, 'https://example.com/'],
   ['can say http', trusted, { ...http, Host: 'plain.example' }, 'http://plain.example/'],
   ['cannot say http if PUBLIC_ORIGINS says https', trusted, http, 'https://example.com/'],
-])('forwarded headers %s, which is logged at most once', async (_name, options, sent, origin, warning) => {
+])('forwarded headers: %s, which is logged at most once', async (_name, options, sent, origin, warning) => {
   const { log, lines } = spyOnLog();
   const app = createTestApp({ log, ...options });
   for (let time = 0; time < 2; time += 1) {

@@ -58,13 +58,13 @@ it.each([
   ['GET admin HTTP/1.1', 400],
   ['GET * HTTP/1.1', 405],
   ['OPTIONS * HTTP/1.1', 204],
-])('forms of the request target answers %s with %i', async (line, status) => {
+])('answers the request line %s with %i', async (line, status) => {
   const reply = await askRaw(server.port, line);
   expect(reply.status).toBe(status);
   expect(reply.body).not.toContain('evil');
 });
 
-it('forms of the request target answers 414 for a URL of 9 KB and 431 for one of 17 KB', async () => {
+it('answers 414 for a URL of 9 KB and 431 for one of 17 KB', async () => {
   expect((await askRaw(server.port, `GET /${'a'.repeat(9000)} HTTP/1.1`)).status).toBe(414);
   expect((await askRaw(server.port, `GET /${'a'.repeat(17_000)} HTTP/1.1`)).status).toBe(431);
   expect((await askRaw(server.port, `GET /${'a'.repeat(8000)} HTTP/1.1`)).status).toBe(404);

@@ -108,7 +108,7 @@ it.each([
   ['a loader with a version', { loader: () => null, version: () => '1' }],
   ['a guard', { guard: () => {} }],
 ] satisfies [string, TestPage['server']][])(
-  'the arguments of a loader cannot be created if the context throws: a page with %s fails',
+  'the arguments of a loader cannot be created if the context throws, so a page with %s fails',
   async (_name, server) => {
     const app = await startPages([{ id: 'a', path: '/a', server }], {
       createContext: () => Promise.reject(new Error('canary: no session store')),

@@ -46,7 +46,7 @@ it.each<[string, SeenReport, string]>([
     'media',
   ],
   ['a page on a disk', { ...report('x is null', [own]), pageUrl: 'file:///C:/Users/ann/page.html' }, 'saved-page'],
-])('ignored errors %s', (_name, seen, reason) => {
+])('ignores %s', (_name, seen, reason) => {
   expect(noiseOf(seen)).toBe(reason);
 });
 
@@ -66,7 +66,7 @@ it.each<[string, SeenReport]>([
   ['a script from another origin', report('Script error.')],
   ['nothing', { errors: [] }],
   ['a message that only quotes', report('No text for "ResizeObserver loop limit exceeded"', [own])],
-])('ignored errors %s is not ignored', (_name, seen) => {
+])('does not ignore %s', (_name, seen) => {
   expect(noiseOf(seen)).toBeUndefined();
 });
 

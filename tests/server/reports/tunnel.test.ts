@@ -147,7 +147,7 @@ it.each<[dsn: string, status: number, headers?: Headers]>([
   ['https://other@HOST/1', 403],
   ['https://spillway:x@HOST/1', 403],
   ['ftp://spillway@HOST/1', 403],
-])('the DSN without an upstream %s is answered with %d', async (written, expected, headers = {}) => {
+])('without an upstream, the DSN %s is answered with %d', async (written, expected, headers = {}) => {
   const dsn = written.replace('HOST', `127.0.0.1:${site.port}`);
   expect((await askWith(headers, writeEnvelope({ dsn }).toString('latin1'))).status).toBe(expected);
 });
