@@ -209,28 +209,26 @@ describe('import boundaries', () => {
 /** Whether this is an app, whose docs can say what they like. `npm run own` takes this part out of the README. */
 const isOwned = !read('README.md').includes('<!-- tour -->');
 
-describe('files that you edit in your app', () => {
-  it('are the only files that the guide and the recipes ask you to edit', () => {
-    const pages = ['docs/guide', 'docs/recipes'].flatMap((folder) =>
-      readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
-    );
-    const wrong = [...(isOwned ? [] : ['README.md']), ...pages].flatMap((page) =>
-      listBlocks(read(page))
-        .filter(
-          ({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/(?:\w+\/)?product\//.test(file),
-        )
-        .map(({ file }) => `${page}: ${file}`),
-    );
-    expect(
-      wrong.map(
-        (found) => `${found} is Spillway's, and the next upgrade replaces it. Put the change into a product folder.`,
-      ),
-    ).toEqual([]);
-  });
+it('files that you edit in your app are the only files that the guide and the recipes ask you to edit', () => {
+  const pages = ['docs/guide', 'docs/recipes'].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+  );
+  const wrong = [...(isOwned ? [] : ['README.md']), ...pages].flatMap((page) =>
+    listBlocks(read(page))
+      .filter(
+        ({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/(?:\w+\/)?product\//.test(file),
+      )
+      .map(({ file }) => `${page}: ${file}`),
+  );
+  expect(
+    wrong.map(
+      (found) => `${found} is Spillway's, and the next upgrade replaces it. Put the change into a product folder.`,
+    ),
+  ).toEqual([]);
+});
 
-  it('are imported by a `main.ts` that is too short to need edits', () => {
-    expect(read('src/server/main.ts').split('\n').length).toBeLessThan(20);
-  });
+it('files that you edit in your app are imported by a `main.ts` that is too short to need edits', () => {
+  expect(read('src/server/main.ts').split('\n').length).toBeLessThan(20);
 });
 
 describe.skipIf(isOwned || !hasDesk)('files that the docs name', () => {

@@ -1,14 +1,11 @@
 import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestApp, serve, spyOnLog, startTestServer } from '../support/app.ts';
 import { askRaw, sendRaw } from '../support/raw-http.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await serve(createTestApp());
-});
-afterAll(() => server.close());
+const server = await serve(createTestApp());
+afterAll(server.close);
 
 describe('the API', () => {
   it('answers an error with its digest and none of its details', async () => {
@@ -50,58 +47,57 @@ describe('the API', () => {
   });
 });
 
-describe('pages', () => {
-  it('are protected by a product step in every spelling of their URL, page data included', async () => {
-    const steps = Router().use('/admin', (_req, res) => void res.status(403).send('gate'));
-    const own = await startTestServer({ steps: [steps] });
-    const spellings = [
-      '/admin',
-      '/Admin',
-      '/admin/',
-      '/%61dmin',
-      '/x/../admin',
-      '/x/%2e%2e/admin',
-      '//x/admin',
-      '/./admin',
-      '/%2e/admin',
-      '/\\x/admin',
-      '//admin',
-      '/admin%2f',
-      '/admin?x',
-      'http://localhost/admin',
-      '/_data/admin',
-      '/_data/%61dmin',
-      '/_data//admin',
-      '/x/..;/admin',
-      '/admin;x',
-      '/_data/../admin',
-    ];
-    for (const spelling of spellings) {
-      const reply = await askRaw(own.port, `GET ${spelling} HTTP/1.1`);
-      expect([spelling, reply.status], spelling).not.toEqual([spelling, 200]);
-    }
-    expect((await askRaw(own.port, 'GET /_data/orders HTTP/1.1')).status).toBe(200);
-  });
+it('pages are protected by a product step in every spelling of their URL, page data included', async () => {
+  const steps = Router().use('/admin', (_req, res) => void res.status(403).send('gate'));
+  const own = await startTestServer({ steps: [steps] });
+  const spellings = [
+    '/admin',
+    '/Admin',
+    '/admin/',
+    '/%61dmin',
+    '/x/../admin',
+    '/x/%2e%2e/admin',
+    '//x/admin',
+    '/./admin',
+    '/%2e/admin',
+    '/\\x/admin',
+    '//admin',
+    '/admin%2f',
+    '/admin?x',
+    'http://localhost/admin',
+    '/_data/admin',
+    '/_data/%61dmin',
+    '/_data//admin',
+    '/x/..;/admin',
+    '/admin;x',
+    '/_data/../admin',
+  ];
+  for (const spelling of spellings) {
+    const reply = await askRaw(own.port, `GET ${spelling} HTTP/1.1`);
+    expect([spelling, reply.status], spelling).not.toEqual([spelling, 200]);
+  }
+  expect((await askRaw(own.port, 'GET /_data/orders HTTP/1.1')).status).toBe(200);
 });
 
-describe('product steps', () => {
-  /** A step that records the URL under which it saw a request. */
-  const note = (calls: string[], name: string): RequestHandler =>
-    function noted(req, _res, next) {
-      calls.push(`${name} ${req.url}`);
-      next();
-    };
+/** A step that records the URL under which it saw a request. */
+const note = (calls: string[], name: string): RequestHandler =>
+  function noted(req, _res, next) {
+    calls.push(`${name} ${req.url}`);
+    next();
+  };
 
-  it.each([
-    ['calls next(error)', (_req, _res, next) => next(new Error('canary'))],
-    [
-      'throws',
-      () => {
-        throw new Error('canary');
-      },
-    ],
-    ['is rejected', async () => Promise.reject(new Error('canary'))],
-  ] satisfies [string, RequestHandler][])('show the error page if one fails and %s', async (_name, failing) => {
+it.each([
+  ['calls next(error)', (_req, _res, next) => next(new Error('canary'))],
+  [
+    'throws',
+    () => {
+      throw new Error('canary');
+    },
+  ],
+  ['is rejected', async () => Promise.reject(new Error('canary'))],
+] satisfies [string, RequestHandler][])(
+  'product steps show the error page if one fails and %s',
+  async (_name, failing) => {
     for (const path of ['/admin', '/_data/admin']) {
       const { log, lines } = spyOnLog();
       const calls: string[] = [];
@@ -115,8 +111,8 @@ describe('product steps', () => {
       expect(failures).toHaveLength(1);
       expect(failures[0]).toMatchObject({ origin: 'step', url: path });
     }
-  });
-});
+  },
+);
 
 it('accepts a request id only from a trusted proxy and only in a safe form', async () => {
   const app = createTestApp({ trustProxy: 1 });

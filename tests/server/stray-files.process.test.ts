@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type E2eServer, startServer } from '../support/e2e-server.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startServer } from '../support/e2e-server.ts';
 import { askRaw } from '../support/raw-http.ts';
 
-let server: E2eServer;
-let assets: string[];
-beforeAll(async () => {
-  server = await startServer();
-  const page = await (await fetch(server.url)).text();
-  assets = [...new Set(page.match(/\/assets\/[\w.-]+/g))];
-});
-afterAll(() => server.stop());
+const server = await startServer();
+afterAll(server.stop);
+const page = await (await fetch(server.url)).text();
+const assets = [...new Set(page.match(/\/assets\/[\w.-]+/g))];
 
 const ask = async (path: string) => askRaw(Number(new URL(server.url).port), `GET ${path} HTTP/1.1`);
 

@@ -122,17 +122,15 @@ describe('fetchWithRetry', () => {
   });
 });
 
-describe('the wait between attempts', () => {
-  it.each([
-    ['3', 3_000],
-    [' 0 ', 150],
-    ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
-    ['-1', 150],
-    ['soon', 150],
-    ['', 150],
-  ])('reads %j in Retry-After as %i ms', async (header, ms) => {
-    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': header } }, { status: 200 });
-    await settle(fetchWithRetry('/x', undefined, three));
-    expect(calledAt).toEqual([0, ms]);
-  });
+it.each([
+  ['3', 3_000],
+  [' 0 ', 150],
+  ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
+  ['-1', 150],
+  ['soon', 150],
+  ['', 150],
+])('the wait between attempts reads %j in Retry-After as %i ms', async (header, ms) => {
+  const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': header } }, { status: 200 });
+  await settle(fetchWithRetry('/x', undefined, three));
+  expect(calledAt).toEqual([0, ms]);
 });

@@ -36,18 +36,16 @@ describe('times in words', () => {
   });
 });
 
-describe('counts in words', () => {
-  it('groups digits as in English', () => {
-    fc.assert(fc.property(fc.nat(), (count) => toCount(count) === count.toLocaleString('en-US')));
-  });
+it('digits of counts are grouped as in English', () => {
+  fc.assert(fc.property(fc.nat(), (count) => toCount(count) === count.toLocaleString('en-US')));
+});
 
-  it('uses the singular and the plural', () => {
-    expect([toPlural(1, 'visitor'), toPlural(0, 'visitor'), toPlural(2000, 'visitor')]).toEqual([
-      '1 visitor',
-      '0 visitors',
-      '2,000 visitors',
-    ]);
-  });
+it('counts have the singular or the plural', () => {
+  expect([toPlural(1, 'visitor'), toPlural(0, 'visitor'), toPlural(2000, 'visitor')]).toEqual([
+    '1 visitor',
+    '0 visitors',
+    '2,000 visitors',
+  ]);
 });
 
 it('knows what to do about errors that say too little', () => {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { sortOutputs } from '../../build/output.mjs';
 import { createLocations } from '../../build/sites.mjs';
-import { toFrameFile } from '../../src/server/errors/digest/read-error.ts';
+import { parseStack } from '../../src/server/errors/digest/read-error.ts';
 import type { StackFrame } from '../../src/server/errors/failure.ts';
 
 /** A small project, bundled like the real one: minified, with source maps one folder deeper and frame locations. */
@@ -40,25 +40,14 @@ export async function bundleProject(
   for (const { path, contents } of unserved) write(join(dist, path), contents);
   const maps = unserved.filter(({ path }) => path.endsWith('.map'));
   write(join(dist, 'sites.json'), createLocations(root, maps));
-  return {
-    dist,
-    fail() {
-      // In a separate process, because the test runner has its own module loader.
-      const url = pathToFileURL(join(dist, 'server/main.js')).href;
-      const script = `import('${url}').then((bundle) => bundle.fail()).catch((error) => process.stdout.write(error.stack))`;
-      const stack = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
-      return readFrames(stack, dist);
-    },
-  };
+  return { dist, fail: () => failIn(join(dist, 'server/main.js'), dist) };
 }
 
-function readFrames(stack: string, dist: string): StackFrame[] {
-  return stack.split('\n').flatMap((line) => {
-    const match = /^ +at (?:(.+) \()?(file:.+):(\d+):(\d+)\)?$/.exec(line);
-    if (!match) return [];
-    const [, name = '', file = '', row, column] = match;
-    return [{ file: toFrameFile(file, { dist }), line: Number(row), column: Number(column), function: name }];
-  });
+/** Runs `fail()` of a module, in a separate process, because the test runner has its own module loader. */
+export function failIn(module: string, dist: string, options: readonly string[] = []): StackFrame[] {
+  const url = pathToFileURL(module).href;
+  const script = `import('${url}').then((all) => all.fail()).catch((error) => process.stdout.write(error.stack))`;
+  return parseStack(execFileSync(process.execPath, [...options, '-e', script], { encoding: 'utf8' }), { dist });
 }
 
 function write(path: string, contents: string | Uint8Array): void {

@@ -18,7 +18,7 @@ import type { PageModule, RouteDefinition } from '../../src/shared/routing/route
 import { createDecoder } from '../../src/shared/wire/decode.ts';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 import type { PagePayload } from '../../src/shared/wire/payload.ts';
-import { ACTION_ACCEPT, DATA_PREFIX } from '../../src/shared/wire/protocol.ts';
+import { ACTION_ACCEPT } from '../../src/shared/wire/protocol.ts';
 import { spyOnLog, startTestServer, type TestAppOptions } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 
@@ -238,10 +238,6 @@ function listBlocks(html: string): string[] {
     /<script type="application\/json" (?:id="spillway-payload"|data-late)[^>]*>(.*?)<\/script>/gs,
   );
   return [...blocks].map(([, line = '']) => line);
-}
-
-export function toDataPath(path: string): string {
-  return DATA_PREFIX + path;
 }
 
 export function createGate<Value = void>() {

@@ -1,11 +1,22 @@
 import { createHook } from 'node:async_hooks';
+import { existsSync, readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { mapSource } from '../../build/existing-app.mjs';
+import { readOwnersBuild } from '../../build/owner.mjs';
+import { createLocations } from '../../build/sites.mjs';
 import { readConfig } from '../../src/server/config.ts';
 import type { Product } from '../../src/server/define-product.ts';
 import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
+import {
+  emptyLocationTable,
+  isSource,
+  type LocationTable,
+  parseLocationTable,
+} from '../../src/server/errors/digest/location-table.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { reportTo } from '../../src/server/errors/report.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
@@ -19,7 +30,6 @@ import { openServices } from '../../src/server/start/services.ts';
 import { createTestApp } from './app.ts';
 import { createFolder } from './folder.ts';
 import type { RenderTable } from './render-page.tsx';
-import { createSourceTable } from './source-table.ts';
 import { noScrubber } from './unguarded.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -69,7 +79,7 @@ export function createProductApp<Settings, Services, Own extends object>({
     const env = { DATA_DIR: createFolder(onTestFinished), ...givenEnv };
     const config = readConfig(env);
     const failures: string[] = [];
-    const table = await createSourceTable(root);
+    const table = await createSourceTable();
     const toFailure = createFailureMaker({
       build: 'test',
       scrubber: noScrubber,
@@ -147,6 +157,32 @@ export function createProductApp<Settings, Services, Own extends object>({
         return [...failures];
       },
     };
+  };
+}
+
+/**
+ * Creates a table for source files that run unbuilt. It is made by the same code as the table of a build, so a failure
+ * gets the same digest in a test as in production.
+ */
+async function createSourceTable(): Promise<LocationTable> {
+  const owner = await readOwnersBuild(root);
+  const tables = new Map<string, LocationTable>();
+
+  function tableOf(path: string): LocationTable {
+    const known = tables.get(path);
+    if (known) return known;
+    const file = join(root, path);
+    const read = () => createLocations(root, [mapSource(path, readFileSync(file, 'utf8'))], owner);
+    const table = isSource(path) && existsSync(file) ? parseLocationTable(read()) : emptyLocationTable;
+    tables.set(path, table);
+    return table;
+  }
+
+  return {
+    // Production knows no code of tests, such as fakes.
+    find: (frame) => (frame.file.startsWith('tests/') ? undefined : tableOf(frame.file).find(frame)),
+    has: () => true,
+    isWritten: (path, property) => tableOf(path).isWritten(path, property),
   };
 }
 

@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { connect, type NetConnectOpts } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 export interface RawReply {
   readonly status: number;
@@ -13,23 +14,46 @@ export interface RawOptions {
   readonly half?: boolean;
 }
 
+/** Opens a connection to a server of this machine, sends `bytes`, and keeps what has happened since. */
+function dial(port: number, bytes: string | Buffer, options: Partial<NetConnectOpts> = {}) {
+  const socket = connect({ port, host: '127.0.0.1', ...options });
+  const connection = {
+    socket,
+    text: '',
+    isOpen: false,
+    isEnded: false,
+    isClosed: false,
+    error: undefined as string | undefined,
+    closed: new Promise((resolve) => socket.once('close', resolve)),
+  };
+  socket.setEncoding('latin1');
+  socket.on('connect', () => Object.assign(connection, { isOpen: true }));
+  socket.on('data', (part: string) => Object.assign(connection, { text: connection.text + part }));
+  socket.on('end', () => Object.assign(connection, { isEnded: true }));
+  socket.on('close', () => Object.assign(connection, { isClosed: true }));
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => Object.assign(connection, { error: code }));
+  if (bytes !== '') socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  return connection;
+}
+
+/** Opens a connection until the test ends, and sends `bytes`. */
+export function openSocket(port: number, bytes = '', options: Partial<NetConnectOpts> = {}) {
+  const connection = dial(port, bytes, options);
+  onTestFinished(() => void connection.socket.destroy());
+  return connection;
+}
+
 /** Sends raw bytes, and resolves with everything received until the server closes the connection or is silent. */
-export function sendRaw(
+export async function sendRaw(
   port: number,
   bytes: string | Buffer,
   { patience = 400, half = false }: RawOptions = {},
 ): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-      if (half) socket.end();
-    });
-    socket.setTimeout(patience, () => socket.destroy());
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
-  });
+  const connection = dial(port, bytes);
+  connection.socket.setTimeout(patience, () => connection.socket.destroy());
+  if (half) connection.socket.end();
+  await connection.closed;
+  return connection.text;
 }
 
 /** Sends one request on its own connection. */
@@ -52,3 +76,7 @@ export function parseReply(text: string): RawReply {
   );
   return { status: Number(statusLine.split(' ')[1] ?? 0), headers, body: text.slice(end + 4) };
 }
+
+/** The statuses of the responses in a text. */
+export const listStatuses = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
@@ -8,7 +9,7 @@ import { forbidden, redirect } from '../../src/shared/routing/control-flow.ts';
 import type { PageProps } from '../../src/shared/routing/page-props.ts';
 import { defineRoutes } from '../../src/shared/routing/routes.ts';
 import { TEST_ERROR_PAGES, TestDocument } from './pages-app.tsx';
-import { createRenderPage, createVisitPage } from './render-page.tsx';
+import { createRenderPage, createVisitPage, type RenderPageOptions } from './render-page.tsx';
 
 function Root() {
   const user = useData<{ name: string } | null>();
@@ -101,41 +102,34 @@ it('visitPage() returns redirects, and rejects with unexpected errors', async ()
   await expect(end(fail)).rejects.toThrow(mistake);
 });
 
-it('renderPage() renders a page in its document and layouts, with its params, search and deferred values', async () => {
-  const state = new Promise<string>((resolve) => setTimeout(resolve, 20, ' sent'));
-  const page = await renderPage('/orders/7?tab=items', {
-    data: { total: 3, state },
-    search: { page: 4 },
-    layouts: { root: { name: 'Ada' } },
-    host: 'weir.example',
-  });
-  expect(page.status).toBe(200);
-  expect(page.html).toMatch(/^<!DOCTYPE html><html lang="en">/);
-  expect(page.html).toContain('<main title="Ada"><p>3 of 7 on weir.example, items-4');
-  expect(page.html).toContain(' sent');
-  const lost = Promise.reject(new Error('no connection'));
-  expect((await renderPage('/orders/7', { data: { total: 3, state: lost } })).html).toContain('lost');
-});
-
-it('renderPage() renders the result of an action, and errors', async () => {
-  const action = { action: 'order.save', status: 422, errors: { name: 'Too short.' } };
-  const shown = [
-    [await renderPage('/orders/7', { data: { total: 3 }, action }), 422, 'Too short.'],
-    [await renderPage('/orders/7', { error: { kind: 'forbidden', status: 403 } }), 403, '<h1>forbidden</h1>'],
-    [await renderPage('/nowhere'), 404, '<h1>not-found</h1>'],
-  ] as const;
-  for (const [page, status, text] of shown) expect(page).toMatchObject({ status, html: expect.stringContaining(text) });
+const data = { total: 3 };
+it.each<[what: string, path: string, toOptions: () => RenderPageOptions, status: number, html: RegExp]>([
+  [
+    'a page in its document and layouts, with its params and search',
+    '/orders/7?tab=items',
+    () => ({ data, search: { page: 4 }, layouts: { root: { name: 'Ada' } }, host: 'weir.example' }),
+    200,
+    /^<!DOCTYPE html><html lang="en">.*<main title="Ada"><p>3 of 7 on weir\.example, items-4/s,
+  ],
+  ['a deferred value', '/orders/7', () => ({ data: { ...data, state: sleep(20, ' sent') } }), 200, / sent/],
+  ['one that fails', '/orders/7', () => ({ data: { ...data, state: Promise.reject(new Error('no')) } }), 200, /lost/],
+  [
+    'the result of an action',
+    '/orders/7',
+    () => ({ data, action: { action: 'order.save', status: 422, errors: { name: 'Too short.' } } }),
+    422,
+    /Too short\./,
+  ],
+  ['an error', '/orders/7', () => ({ error: { kind: 'forbidden', status: 403 } }), 403, /<h1>forbidden<\/h1>/],
+  ['a path without a page', '/nowhere', () => ({}), 404, /<h1>not-found<\/h1>/],
+])('renderPage() renders %s', async (_what, path, toOptions, status, html) => {
+  expect(await renderPage(path, toOptions())).toMatchObject({ status, html: expect.stringMatching(html) });
 });
 
 it('renderPage() names the data of layouts that a page was rendered without', async () => {
   const Layout = ({ data }: PageProps<{ count: number }>) => <main>{data.count}</main>;
-  const layout = defineRoutes([
-    {
-      id: 'root',
-      page: async () => ({ default: Layout }),
-      children: [{ id: 'home', path: '/', page: async () => ({ default: Root }) }],
-    },
-  ]);
-  const render = createRenderPage({ routes: layout, document: TestDocument, errorPages: TEST_ERROR_PAGES });
+  const page = async () => ({ default: Layout });
+  const routes = defineRoutes([{ id: 'root', page, children: [{ id: 'home', path: '/', page }] }]);
+  const render = createRenderPage({ ...table, routes });
   await expect(render('/')).rejects.toThrow('If a layout has a loader, pass its data: layouts: { root: … }.');
 });

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { pino } from 'pino';
 import type { Failure } from '../../src/server/errors/failure.ts';
+import { createScrubber } from '../../src/server/errors/scrub.ts';
 import type { JsonRecord } from '../../src/server/reports/read-report.ts';
-import type { MakeReportDigest, ReportScrubber, Upstream } from '../../src/server/reports/report-parts.ts';
+import type { MakeReportDigest, Upstream } from '../../src/server/reports/report-parts.ts';
 import { toSentryEvent } from '../../src/server/reports/sentry/sentry-event.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
@@ -37,16 +38,7 @@ export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, d
 };
 
 /** Redacts `hush` and the letters after it. */
-export const fakeScrubber: ReportScrubber = {
-  text: (text) => text.replace(/hush\w*/g, '[redacted]'),
-  url: (url) => url.replace(/hush\w*/g, '[redacted]'),
-  value: function value(given: unknown): unknown {
-    if (typeof given === 'string') return fakeScrubber.text(given);
-    if (Array.isArray(given)) return given.map(value);
-    if (typeof given !== 'object' || given === null) return given;
-    return Object.fromEntries(Object.entries(given).map(([key, inner]) => [key, value(inner)]));
-  },
-};
+const scrubber = createScrubber({ patterns: [/hush\w*/g] });
 
 type Sinks = TunnelOptions['sinks'];
 
@@ -124,7 +116,7 @@ export function createFakeTunnel(
       },
       ...options,
     },
-    scrubberOf: () => fakeScrubber,
+    scrubberOf: () => scrubber,
     limits: { perAddress: PLENTY, together: PLENTY },
     ...options,
   });

@@ -7,6 +7,7 @@ import {
 import type { LatePromise } from '../../../src/shared/wire/decode.ts';
 import { encode } from '../../../src/shared/wire/encode.ts';
 import type { PagePayload } from '../../../src/shared/wire/payload.ts';
+import { createBody } from './create-body.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson; charset=utf-8', 'X-Build-Id': 'b1' };
 const bytes = new TextEncoder();
@@ -24,28 +25,6 @@ function answerWith(body: BodyInit | null, init: ResponseInit = { headers: WIRE 
   return vi.fn(async (_input: RequestInfo | URL, _init?: RequestInit) => new Response(body, init));
 }
 
-/** A response body that the test writes, and that fails when the request is aborted. */
-function createBody() {
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const cancel = vi.fn();
-  const body = new ReadableStream<Uint8Array>({
-    start(given) {
-      controller = given;
-    },
-    cancel,
-  });
-  return {
-    cancel,
-    write: (text: string | Uint8Array) => controller?.enqueue(typeof text === 'string' ? bytes.encode(text) : text),
-    end: () => controller?.close(),
-    lose: (error: unknown) => controller?.error(error),
-    fetch: async (_: RequestInfo | URL, init?: RequestInit) => {
-      init?.signal?.addEventListener('abort', () => controller?.error(init.signal?.reason));
-      return new Response(body, { headers: WIRE });
-    },
-  };
-}
-
 type Asked = Partial<FetchPageDataOptions> & { readonly fetch: typeof globalThis.fetch };
 
 function ask(url: string, { fetch, ...options }: Asked) {
@@ -61,17 +40,15 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
   return result;
 }
 
-describe('the response', () => {
-  it.each([
-    ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
-    ['an empty body', '', { headers: WIRE }, 'wire format'],
-    ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
-    ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
-  ])('fails for %s', async (_, body, init, message) => {
-    expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
-      kind: 'failed',
-      error: { message: expect.stringContaining(message) },
-    });
+it.each([
+  ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
+  ['an empty body', '', { headers: WIRE }, 'wire format'],
+  ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
+  ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
+])('a response fails for %s', async (_, body, init, message) => {
+  expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringContaining(message) },
   });
 });
 
@@ -84,10 +61,10 @@ describe('the stream', () => {
     const text = `${toLine(makePage({ home: { text: 'päge ✓ 🚰', late: 0 } })).trimEnd()}\n\n`;
     const all = bytes.encode(`${head}\n[1,0,{"d":"zwölf 🚰"}]\n[0,0,{"d":1}]`);
     for (const size of [1, 2, 3, 7, 1_000]) {
-      const { fetch, write, end } = createBody();
+      const { body, write, end } = createBody();
       for (let i = 0; i < all.length; i += size) write(all.subarray(i, i + size));
       end();
-      const result = await fetchPage(fetch);
+      const result = await fetchPage(answerWith(body));
       await result.done;
       const { a, b } = result.payload.data.home as { a: LatePromise; b: LatePromise };
       expect([a.value, b.value]).toEqual([1, 'zwölf 🚰']);
@@ -109,7 +86,7 @@ describe('the stream', () => {
   ])('rejects pending values when it %s', async (_, cut, message) => {
     const body = createBody();
     body.write(`${head}\n`);
-    const { payload, done } = await fetchPage(body.fetch);
+    const { payload, done } = await fetchPage(answerWith(body.body));
     cut(body);
     await expect(done).rejects.toThrow(message);
     const { a } = payload.data.home as { a: LatePromise };

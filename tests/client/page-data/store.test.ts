@@ -3,6 +3,7 @@ import type { PageDataResult } from '../../../src/client/page-data/fetch-page-da
 import { createPageDataStore, type PageDataStoreOptions } from '../../../src/client/page-data/store.ts';
 import { toShownError } from '../../../src/shared/rendering/page-error.ts';
 import type { PagePayload } from '../../../src/shared/wire/payload.ts';
+import { createBody } from './create-body.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
 
@@ -67,22 +68,6 @@ const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 const DEFERRED = '{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}';
 
-/** A response body that the test writes line by line. */
-function createStream() {
-  let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      stream = controller;
-    },
-  });
-  return {
-    body,
-    write: (line: string) => stream?.enqueue(new TextEncoder().encode(`${line}\n`)),
-    close: () => stream?.close(),
-    fail: () => stream?.error(new TypeError('network error')),
-  };
-}
-
 /** Prefetches a page and sends the response. */
 async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
   const test = createTestStore(options);
@@ -139,16 +124,16 @@ describe('a prefetch', () => {
   it('continues to stream for the navigation that uses it', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
-    const { body, write, close } = createStream();
+    const { body, write, end } = createBody();
     store.prefetch('/a', 'intent', aborter.signal);
-    write(DEFERRED);
+    write(`${DEFERRED}\n`);
     calls[0]?.answer(body);
     await flush();
     const result = await store.load('/a');
     aborter.abort();
     expect(calls[0]?.signal.aborted).toBe(false);
-    write('[0,0,{"d":"late"}]');
-    close();
+    write('[0,0,{"d":"late"}]\n');
+    end();
     if (result.kind !== 'page') throw new Error(result.kind);
     expect(await result.payload.data.home).toBe('late');
     expect(calls).toHaveLength(1);
@@ -330,12 +315,12 @@ describe('the holes of a shell page', () => {
 
   it('are not awaited if the connection is lost within the shell, which is then no page', async () => {
     const { store, calls } = createTestStore();
-    const { body, write, fail } = createStream();
+    const { body, write, lose } = createBody();
     const cut = store.loadShell('/shop');
     calls[1]?.answer(body);
-    write(shellLine.trim());
+    write(shellLine);
     await flush();
-    fail();
+    lose(new TypeError('network error'));
     expect(await cut).toMatchObject({ kind: 'failed', error: { message: 'network error' } });
     expect(calls[0]?.signal.aborted).toBe(true);
   });

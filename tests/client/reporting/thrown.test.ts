@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { causesOf } from '../../../src/client/reporting/deliver-reports.ts';
 import { isLoadFailure, isMeant, isNetworkFailure } from '../../../src/client/reporting/thrown.ts';
 import { notFound, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
@@ -18,25 +18,23 @@ const hostile = new Proxy(new Error('never read'), {
   },
 });
 
-describe('isMeant', () => {
-  it.each([
-    [thrownBy(notFound)],
-    [thrownBy(() => redirect('/a'))],
-    [thrownBy(() => publicError(418, 'Tea.'))],
-    [new WireFailure({ kind: 'not-found', status: 404 })],
-    [new DOMException('Left.', 'AbortError')],
-  ])('is no failure: %#', (thrown) => {
-    expect(isMeant(thrown)).toBe(true);
-  });
+it.each([
+  [thrownBy(notFound)],
+  [thrownBy(() => redirect('/a'))],
+  [thrownBy(() => publicError(418, 'Tea.'))],
+  [new WireFailure({ kind: 'not-found', status: 404 })],
+  [new DOMException('Left.', 'AbortError')],
+])('isMeant() finds what is no failure: %#', (thrown) => {
+  expect(isMeant(thrown)).toBe(true);
+});
 
-  it.each([
-    [new Error('AbortError')],
-    [new WireFailure({ kind: 'failure', status: 500 })],
-    [new DOMException('Late.', 'TimeoutError')],
-    [hostile],
-  ])('leaves what is one: %#', (thrown) => {
-    expect(isMeant(thrown)).toBe(false);
-  });
+it.each([
+  [new Error('AbortError')],
+  [new WireFailure({ kind: 'failure', status: 500 })],
+  [new DOMException('Late.', 'TimeoutError')],
+  [hostile],
+])('isMeant() leaves what is one: %#', (thrown) => {
+  expect(isMeant(thrown)).toBe(false);
 });
 
 it.each([

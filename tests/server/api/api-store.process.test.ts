@@ -78,12 +78,13 @@ describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
   });
 });
 
-describe('the store in memory', () => {
-  it.each<[string, number, (count: number) => string, number]>([
-    ['one sender with many keys', 40_000, () => 'eve', 10],
-    ['one sender with large replies', 300, () => 'eve', 1024 * 1024],
-    ['many senders', 40_000, (count) => `eve ${count % 2000}`, 10],
-  ])('keeps the reply of a caller while others send a lot: %s', async (_name, most, toSender, size) => {
+it.each<[string, number, (count: number) => string, number]>([
+  ['one sender with many keys', 40_000, () => 'eve', 10],
+  ['one sender with large replies', 300, () => 'eve', 1024 * 1024],
+  ['many senders', 40_000, (count) => `eve ${count % 2000}`, 10],
+])(
+  'the store in memory keeps the reply of a caller while others send a lot: %s',
+  async (_name, most, toSender, size) => {
     const store = createMemoryStore();
     await store.claim('key', 'print', toClaim('1'));
     await store.keep('key', reply, toClaim('1'));
@@ -96,8 +97,8 @@ describe('the store in memory', () => {
     expect(await store.claim('key', 'print', toClaim('2'))).toMatchObject({ reply });
     expect(await store.claim(`key ${most - 1}`, 'print', toClaim('2', 'eve'))).toMatchObject({ reply: large });
     expect(await store.claim('key 0', 'print', toClaim('2', 'eve'))).toBeUndefined();
-  });
-});
+  },
+);
 
 it('adds the id of a claim to tables of an earlier version', async () => {
   const connectionString = await createPostgresDatabase();

@@ -1,12 +1,11 @@
 import express from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { formBody, jsonBody } from '../../../src/server/api/body-parsers.ts';
 import { KiB } from '../../../src/shared/units.ts';
 import { createTestApp, startTestServer } from '../../support/app.ts';
-import { parseReply } from '../../support/raw-http.ts';
+import { openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -25,31 +24,27 @@ function post(path: string, type: string, body: string | Buffer) {
     .send(body as string);
 }
 
-describe('a form sent to the API', () => {
-  it.each([
-    ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
-    ['a=100%&b=%zz', { a: '100%', b: '%zz' }],
-    ['a[b][c]=1&__proto__[x]=1', { 'a[b][c]': '1', '__proto__[x]': '1' }],
-  ])('%s', async (body, fields) => {
-    expect((await post('/api/form', FORM, body).expect(200)).body).toEqual(fields);
-  });
-
-  it.each([
-    ['a=%ff', 400, FORM],
-    ['a='.repeat(1001).replaceAll('=', '=&'), 413, FORM],
-    ['a=1', 415, `${FORM}; charset=utf-16`],
-    ['a=1', 415, `${FORM}; charset="iso-8859-1"`],
-  ])('is rejected as %j', async (body, status, type) => {
-    await post('/api/form', type, body).expect(status);
-  });
+it.each([
+  ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
+  ['a=100%&b=%zz', { a: '100%', b: '%zz' }],
+  ['a[b][c]=1&__proto__[x]=1', { 'a[b][c]': '1', '__proto__[x]': '1' }],
+])('a form sent to the API is read: %s', async (body, fields) => {
+  expect((await post('/api/form', FORM, body).expect(200)).body).toEqual(fields);
 });
 
-describe('a JSON body that a step has already read', () => {
-  it('is used as it is, or parsed if it is a Buffer', async () => {
-    expect((await post('/api/twice', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
-    expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
-    await post('/api/raw', 'application/json', '{"a":1,"a":2}').expect(400);
-  });
+it.each([
+  ['a=%ff', 400, FORM],
+  ['a='.repeat(1001).replaceAll('=', '=&'), 413, FORM],
+  ['a=1', 415, `${FORM}; charset=utf-16`],
+  ['a=1', 415, `${FORM}; charset="iso-8859-1"`],
+])('a form sent to the API is rejected: %j', async (body, status, type) => {
+  await post('/api/form', type, body).expect(status);
+});
+
+it('a JSON body that a step has already read is used as it is, or parsed if it is a Buffer', async () => {
+  expect((await post('/api/twice', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
+  expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
+  await post('/api/raw', 'application/json', '{"a":1,"a":2}').expect(400);
 });
 
 it.each([

@@ -7,12 +7,10 @@ import { bearer, session } from '../../../src/server/api/auth.ts';
 import { implement } from '../../../src/server/api/implement.ts';
 import { localClient } from '../../../src/server/api/local-client.ts';
 import { resource } from '../../../src/server/api/resource.ts';
-import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { type Client, createClient } from '../../../src/shared/api/client.ts';
 import { operation } from '../../../src/shared/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../support/app.ts';
-import { testMaker } from '../../support/unguarded.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
 const GET = { method: 'GET', summary: 'It', replies: { 204: { about: 'Done.' } } } as const;
@@ -193,7 +191,7 @@ describe('an operation', () => {
       { getPerson: operation({ ...get200(Person), path: '/person' }) },
       { getPerson: () => ({ status: 200, body: ada }) },
     );
-    const app = createTestApp({ api: [part], log, funnel: createFunnel(testMaker, { log }) });
+    const app = createTestApp({ api: [part], log });
     const reply = await ask(app, 'GET /person');
     expect(reply).toMatchObject({ status: 500, body: { digest: expect.stringMatching(/^[0-9A-Z]{8}$/) } });
     expect(reply.text).not.toContain('canary');
@@ -475,49 +473,47 @@ describe('an idempotent operation', () => {
   });
 });
 
-describe('lines', () => {
-  const params = z.strictObject({ count: z.int() });
-  const lines = operation({
-    ...GET,
-    path: '/lines/:count',
-    params,
-    replies: { 200: { about: 'A line each.', lines: Person } },
-    problems: { 409: 'There are none.' },
-  });
+const params = z.strictObject({ count: z.int() });
+const lines = operation({
+  ...GET,
+  path: '/lines/:count',
+  params,
+  replies: { 200: { about: 'A line each.', lines: Person } },
+  problems: { 409: 'There are none.' },
+});
 
-  it('are streamed as they are produced, end at one that the schema refuses, and can fail before the first', async () => {
-    let ended = 0;
-    async function* toLines(count: number) {
-      try {
-        if (count === 0) throw new HttpError(409, 'There are none.');
-        for (let index = 0; index < Math.min(count, 3); index++) yield { id: index, name: 'Ada' };
-        if (count > 3) yield { id: 3, name: 'Grace', password: 'canary' };
-      } finally {
-        ended += 1;
-      }
+it('lines are streamed as they are produced, end at one that the schema refuses, and can fail before the first', async () => {
+  let ended = 0;
+  async function* toLines(count: number) {
+    try {
+      if (count === 0) throw new HttpError(409, 'There are none.');
+      for (let index = 0; index < Math.min(count, 3); index++) yield { id: index, name: 'Ada' };
+      if (count > 3) yield { id: 3, name: 'Grace', password: 'canary' };
+    } finally {
+      ended += 1;
     }
-    const part = implement({ lines }, { lines: (input) => ({ status: 200, lines: toLines(input.params.count) }) });
-    const server = await startTestServer({ api: [part] });
-    async function read(path: string, method = 'GET') {
-      const reply = await fetch(`http://127.0.0.1:${server.port}/api/lines/${path}`, { method });
-      let text = '';
-      const body = reply.body?.pipeThrough(new TextDecoderStream()) ?? [];
-      try {
-        for await (const part of body) text += part;
-      } catch {
-        text += 'broken';
-      }
-      return [reply.status, reply.headers.get('content-type'), text];
+  }
+  const part = implement({ lines }, { lines: (input) => ({ status: 200, lines: toLines(input.params.count) }) });
+  const server = await startTestServer({ api: [part] });
+  async function read(path: string, method = 'GET') {
+    const reply = await fetch(`http://127.0.0.1:${server.port}/api/lines/${path}`, { method });
+    let text = '';
+    const body = reply.body?.pipeThrough(new TextDecoderStream()) ?? [];
+    try {
+      for await (const part of body) text += part;
+    } catch {
+      text += 'broken';
     }
-    const type = 'application/x-ndjson';
-    const whole = '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n';
-    expect(await read('3')).toEqual([200, type, whole]);
-    expect(await read('4')).toEqual([200, type, `${whole}broken`]);
-    expect((await read('0'))[0]).toBe(409);
-    expect(ended).toBe(3);
-    expect(await read('3', 'HEAD')).toEqual([200, type, '']);
-    expect(ended).toBe(3);
-  });
+    return [reply.status, reply.headers.get('content-type'), text];
+  }
+  const type = 'application/x-ndjson';
+  const whole = '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n';
+  expect(await read('3')).toEqual([200, type, whole]);
+  expect(await read('4')).toEqual([200, type, `${whole}broken`]);
+  expect((await read('0'))[0]).toBe(409);
+  expect(ended).toBe(3);
+  expect(await read('3', 'HEAD')).toEqual([200, type, '']);
+  expect(ended).toBe(3);
 });
 
 describe('a client', () => {

@@ -5,8 +5,8 @@ import { toConnectionLimits, toMaxConnections } from '../../../src/server/connec
 import type { HttpServerOptions } from '../../../src/server/connection/http-server.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
+import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from './open-socket.ts';
 
 /** Addresses of this machine. On Linux, all of 127.0.0.0/8 is local. */
 const CROWD = '127.0.0.2';

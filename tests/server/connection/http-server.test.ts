@@ -1,15 +1,14 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
-import { parseReply, sendRaw } from '../../support/raw-http.ts';
+import { listStatuses, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../../support/required-headers.ts';
 import { until } from '../../support/until.ts';
-import { listStatuses, openSocket } from './open-socket.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -37,22 +36,20 @@ async function breakWith(code: string, ask = ''): Promise<string> {
   return client.text;
 }
 
-describe('a request that the parser rejects', () => {
-  it.each([
-    ['ERR_HTTP_REQUEST_TIMEOUT', 408],
-    ['HPE_HEADER_OVERFLOW', 431],
-    ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
-    ['HPE_INVALID_METHOD', 400],
-    ['ANYTHING', 400],
-  ])('with %s gets a response with all required headers', async (code, status) => {
-    const text = await breakWith(code);
-    const { headers, body, ...reply } = parseReply(text);
-    expect(reply.status).toBe(status);
-    for (const name of REQUIRED_HEADERS) expect(headers, name).toHaveProperty(name);
-    expect(headers).toMatchObject({ connection: 'close', 'cache-control': 'no-store' });
-    expect(body).toHaveLength(Number(headers['content-length']));
-    expect(text).not.toContain('canary');
-  });
+it.each([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['HPE_INVALID_METHOD', 400],
+  ['ANYTHING', 400],
+])('a request that the parser rejects with %s gets a response with all required headers', async (code, status) => {
+  const text = await breakWith(code);
+  const { headers, body, ...reply } = parseReply(text);
+  expect(reply.status).toBe(status);
+  for (const name of REQUIRED_HEADERS) expect(headers, name).toHaveProperty(name);
+  expect(headers).toMatchObject({ connection: 'close', 'cache-control': 'no-store' });
+  expect(body).toHaveLength(Number(headers['content-length']));
+  expect(text).not.toContain('canary');
 });
 
 const CHUNKED = 'Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -158,23 +155,19 @@ it('runs requests that arrive in one packet one at a time, and answers them in o
 
 it('starts no more for a client that does not read, and continues when it does', async () => {
   const { port, seen } = await startCounting(1_000_000);
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => {});
+  const { socket } = openSocket(port, ask(60));
   socket.pause();
-  socket.write(ask(60));
   await until(() => seen.begun > 1, 'the first ones');
   await sleep(500);
   const { begun } = seen;
   expect(begun).toBeLessThan(40);
   socket.resume();
   await expect.poll(() => seen.begun).toBe(60);
-  socket.destroy();
 }, 30_000);
 
 it('drops queued requests when the visitor leaves, and the process continues', async () => {
   const { port, seen } = await startCounting();
-  const socket = connect(port, '127.0.0.1');
-  socket.write(ask(200));
+  const { socket } = openSocket(port, ask(200));
   await until(() => seen.begun > 3, 'the first ones');
   socket.destroy();
   await sleep(300);

@@ -1,23 +1,20 @@
 import { createRequire } from 'node:module';
 import express, { type RequestHandler, type Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
-import { testMaker } from '../../support/unguarded.ts';
 
 it.each([true, false])(
   'reports a write after the end as a failure of that request, compressed: %s',
   async (compression) => {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel(testMaker, { log });
     const late: RequestHandler = (req, res, next) => {
       if (!req.url.startsWith('/late')) return next();
       res.end('whole');
       res.end();
       res.write('late');
     };
-    const server = await startTestServer({ log, compression, funnel, steps: [late] });
+    const server = await startTestServer({ log, compression, steps: [late] });
     const response = await fetch(`http://127.0.0.1:${server.port}/late`);
     expect(await response.text()).toBe('whole');
     await expect

@@ -7,8 +7,8 @@ import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { KiB, MiB, Minute } from '../../../src/shared/units.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { listenInTest } from '../../support/listen.ts';
+import { listStatuses, openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { listStatuses, openSocket } from './open-socket.ts';
 
 const GET = 'GET /admin HTTP/1.1\r\nHost: a\r\n\r\n';
 

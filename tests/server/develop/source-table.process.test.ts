@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 import { expect, it, onTestFinished } from 'vitest';
 import { noteSourceTexts } from '../../../build/develop/source-texts.mjs';
@@ -11,9 +10,8 @@ import { createLocations } from '../../../build/sites.mjs';
 import { createSourceTable } from '../../../src/server/develop/source-table.ts';
 import { createDigest } from '../../../src/server/errors/digest/create-digest.ts';
 import { loadLocationTable, parseLocationTable } from '../../../src/server/errors/digest/location-table.ts';
-import { parseStack } from '../../../src/server/errors/digest/read-error.ts';
 import type { StackFrame } from '../../../src/server/errors/failure.ts';
-import { bundleProject } from '../../support/bundled-project.ts';
+import { bundleProject, failIn } from '../../support/bundled-project.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const FILES = {
@@ -39,12 +37,7 @@ function openDevelopment(root: string) {
   mkdirSync(devFolder);
   writeFileSync(join(devFolder, 'owner.json'), JSON.stringify({ helpers: [], moves: [] }));
   symlinkSync(fileURLToPath(new URL('../../../build', import.meta.url)), join(root, 'build'));
-  function run(file: string): StackFrame[] {
-    const url = pathToFileURL(join(root, file)).href;
-    const script = `import('${url}').then((all) => all.fail()).catch((error) => process.stdout.write(error.stack))`;
-    const args = ['--enable-source-maps', '-e', script];
-    return parseStack(execFileSync(process.execPath, args, { encoding: 'utf8' }), { dist: devFolder });
-  }
+  const run = (file: string) => failIn(join(root, file), devFolder, ['--enable-source-maps']);
   return {
     devFolder,
     table: createSourceTable(devFolder),

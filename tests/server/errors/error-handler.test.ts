@@ -1,12 +1,10 @@
 import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import type { PageSteps } from '../../../src/server/pages/page-handlers.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { forbidden, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
-import { testMaker } from '../../support/unguarded.ts';
 
 /** Asks an app whose pages throw. */
 function ask(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
@@ -58,8 +56,7 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
       res.set({ 'Set-Cookie': 'seen=1', ETag: '"x"', 'Cache-Control': 'public, max-age=600' });
       throw error;
     };
-    const funnel = createFunnel(testMaker, { log });
-    const app = createTestApp({ log, funnel, steps: [fail] });
+    const app = createTestApp({ log, steps: [fail] });
     const reply = await request(app).get(path).set('Accept', 'application/json');
     return { ...reply, status: reply.status, problem: JSON.parse(reply.text), headers: reply.headers, lines };
   };

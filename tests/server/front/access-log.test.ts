@@ -5,9 +5,8 @@ import { InFlight } from '../../../src/server/front/access-log.ts';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
-import { askRaw, parseReply } from '../../support/raw-http.ts';
+import { askRaw, openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const CHUNK = `3e8\r\n${'x'.repeat(1000)}\r\n`;
 const nothing = () => {};

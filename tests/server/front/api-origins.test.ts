@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ApiOrigins } from '../../../src/server/front/api-origins.ts';
 import { createTestApp } from '../../support/app.ts';
 
@@ -13,34 +13,32 @@ const preflight = (apiOrigins: ApiOrigins, path = '/api/echo', origin = THEIRS) 
     'Access-Control-Request-Headers': 'authorization,content-type',
   });
 
-describe('a preflight', () => {
-  it.each<[ApiOrigins, string]>([
-    [[THEIRS], THEIRS],
-    ['*', '*'],
-  ])('is answered if apiOrigins is %j', async (apiOrigins, allowed) => {
-    const reply = await preflight(apiOrigins).expect(204);
-    expect(reply.headers).toMatchObject({
-      'access-control-allow-origin': allowed,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
-      'access-control-allow-headers': 'authorization,content-type',
-      'access-control-max-age': '7200',
-    });
-    expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
-    expect(reply.headers.vary).toBe(allowed === '*' ? undefined : 'Origin');
+it.each<[ApiOrigins, string]>([
+  [[THEIRS], THEIRS],
+  ['*', '*'],
+])('a preflight is answered if apiOrigins is %j', async (apiOrigins, allowed) => {
+  const reply = await preflight(apiOrigins).expect(204);
+  expect(reply.headers).toMatchObject({
+    'access-control-allow-origin': allowed,
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+    'access-control-allow-headers': 'authorization,content-type',
+    'access-control-max-age': '7200',
   });
+  expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
+  expect(reply.headers.vary).toBe(allowed === '*' ? undefined : 'Origin');
+});
 
-  it.each<[string, ApiOrigins, string, string]>([
-    ['without apiOrigins', [], '/api/echo', THEIRS],
-    ['from another origin', [THEIRS], '/api/echo', 'https://evil.example'],
-    ['from the opaque origin', [THEIRS], '/api/echo', 'null'],
-    ['for a page', '*', '/admin', THEIRS],
-    ['for page data', '*', '/_data/admin', THEIRS],
-    ['for the API of the desk', '*', '/api/desk/incidents', THEIRS],
-  ])('%s is not allowed', async (_, apiOrigins, path, origin) => {
-    const { headers } = await preflight(apiOrigins, path, origin);
-    expect(headers['access-control-allow-origin']).toBeUndefined();
-    if (origin !== THEIRS) expect(headers.vary).toContain('Origin');
-  });
+it.each<[string, ApiOrigins, string, string]>([
+  ['without apiOrigins', [], '/api/echo', THEIRS],
+  ['from another origin', [THEIRS], '/api/echo', 'https://evil.example'],
+  ['from the opaque origin', [THEIRS], '/api/echo', 'null'],
+  ['for a page', '*', '/admin', THEIRS],
+  ['for page data', '*', '/_data/admin', THEIRS],
+  ['for the API of the desk', '*', '/api/desk/incidents', THEIRS],
+])('a preflight, %s, is not allowed', async (_, apiOrigins, path, origin) => {
+  const { headers } = await preflight(apiOrigins, path, origin);
+  expect(headers['access-control-allow-origin']).toBeUndefined();
+  if (origin !== THEIRS) expect(headers.vary).toContain('Origin');
 });
 
 it('lets scripts of the origin read responses and problems', async () => {
@@ -61,21 +59,19 @@ it('tells caches that the response depends on the origin, also if the request na
   expect((await request(app).get('/api/echo').expect(200)).headers.vary).toContain('Origin');
 });
 
-describe('a post to the API from another site', () => {
-  it.each([
-    ['without credentials', {}, 200],
-    ['with a token', { Authorization: 'Bearer x' }, 200],
-    ['with a token and cookies', { Authorization: 'Bearer x', Cookie: 'session=1' }, 200],
-    ['with cookies', { Cookie: 'session=1' }, 403],
-    ['with saved Basic credentials', { Authorization: 'Basic eDp5' }, 403],
-    ['with Negotiate credentials', { Authorization: 'negotiate abc' }, 403],
-  ])('%s gets %s', async (_, headers, status) => {
-    await request(createTestApp())
-      .post('/api/echo')
-      .set({ ...FROM_THEIRS, ...headers })
-      .send({ a: 1 })
-      .expect(status);
-  });
+it.each([
+  ['without credentials', {}, 200],
+  ['with a token', { Authorization: 'Bearer x' }, 200],
+  ['with a token and cookies', { Authorization: 'Bearer x', Cookie: 'session=1' }, 200],
+  ['with cookies', { Cookie: 'session=1' }, 403],
+  ['with saved Basic credentials', { Authorization: 'Basic eDp5' }, 403],
+  ['with Negotiate credentials', { Authorization: 'negotiate abc' }, 403],
+])('a post to the API from another site, %s, gets %s', async (_, headers, status) => {
+  await request(createTestApp())
+    .post('/api/echo')
+    .set({ ...FROM_THEIRS, ...headers })
+    .send({ a: 1 })
+    .expect(status);
 });
 
 it.each([['https://app.example.com/'], ['app.example.com'], ['*']])('refuses to start with the origin %j', (origin) => {

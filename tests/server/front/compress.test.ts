@@ -22,18 +22,16 @@ function ask(type: string, method: 'get' | 'head' = 'get', status = 200) {
 }
 
 it.each([
-  'text/html; charset=utf-8',
-  'application/json; charset=utf-8',
-  'application/problem+json',
-  'application/x-ndjson',
-])('a response of type %s is compressed', async (type) => {
+  ['text/html; charset=utf-8', 'gzip'],
+  ['application/json; charset=utf-8', 'gzip'],
+  ['application/problem+json', 'gzip'],
+  ['application/x-ndjson', 'gzip'],
+  ['image/png', undefined],
+  ['application/zip', undefined],
+])('a response of type %s is encoded as %s', async (type, encoding) => {
   const { headers, text } = await ask(type).buffer(true);
-  expect(headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-  expect(text).toBe(TEXT);
-});
-
-it.each(['image/png', 'application/zip'])('a response of type %s is not compressed', async (type) => {
-  expect((await ask(type)).headers['content-encoding']).toBeUndefined();
+  expect(headers['content-encoding']).toBe(encoding);
+  if (encoding) expect(text).toBe(TEXT);
 });
 
 const LONG = TEXT.repeat(100);

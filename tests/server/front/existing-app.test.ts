@@ -152,19 +152,17 @@ it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
   },
 );
 
-describe('a request for Spillway', () => {
-  it.each([
-    ['PROPFIND /admin', 405],
-    ['PROPFIND /api/echo', 405],
-    ['GET /admin?q=100%', 400],
-    [`GET /admin?q=${'x'.repeat(9000)}`, 414],
-    [`GET /${'x'.repeat(9000)}`, 414],
-    ['GET //x', 400],
-    ['GET /a%2Fb', 400],
-    ['POST /caf%c3%a9', 308],
-  ])('is rejected as it is without an app: %s', async (line, status) => {
-    expect((await askRaw(await mount(sayUrl), `${line} HTTP/1.1`)).status).toBe(status);
-  });
+it.each([
+  ['PROPFIND /admin', 405],
+  ['PROPFIND /api/echo', 405],
+  ['GET /admin?q=100%', 400],
+  [`GET /admin?q=${'x'.repeat(9000)}`, 414],
+  [`GET /${'x'.repeat(9000)}`, 414],
+  ['GET //x', 400],
+  ['GET /a%2Fb', 400],
+  ['POST /caf%c3%a9', 308],
+])('a request for Spillway is rejected as it is without an app: %s', async (line, status) => {
+  expect((await askRaw(await mount(sayUrl), `${line} HTTP/1.1`)).status).toBe(status);
 });
 
 describe('raw paths', () => {
@@ -230,31 +228,29 @@ describe('raw paths', () => {
   });
 });
 
-describe('a step with isBelow()', () => {
-  const guard: RequestHandler = (req, res, next) =>
-    isBelow(req, '/vault') || isBelow(req, '/größe/') ? void res.status(401).end() : next();
+const guard: RequestHandler = (req, res, next) =>
+  isBelow(req, '/vault') || isBelow(req, '/größe/') ? void res.status(401).end() : next();
 
-  it.each([
-    ['/vault', 401],
-    ['/vault/', 401],
-    ['/Vault/users', 401],
-    ['/VAULT?a', 401],
-    ['/%76ault', 401],
-    ['/%56ault/x', 401],
-    ['//vault', 401],
-    ['/vault%2fx', 401],
-    ['/gr%c3%b6%C3%9Fe/1', 401],
-    ['/_data/vault', 401],
-    ['/vaults', 200],
-    ['/Vaults/x', 200],
-    ['/x/vault', 200],
-    ['/gr', 200],
-  ])('answers %s with %i', async (path, status) => {
-    const port = await mount(sayUrl, { rawPaths: true, steps: [guard] });
-    expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(status);
-    const strict = await askRaw(await mount(sayUrl, { steps: [guard] }), `GET ${path} HTTP/1.1`);
-    expect([status, 308, 400]).toContain(strict.status);
-  });
+it.each([
+  ['/vault', 401],
+  ['/vault/', 401],
+  ['/Vault/users', 401],
+  ['/VAULT?a', 401],
+  ['/%76ault', 401],
+  ['/%56ault/x', 401],
+  ['//vault', 401],
+  ['/vault%2fx', 401],
+  ['/gr%c3%b6%C3%9Fe/1', 401],
+  ['/_data/vault', 401],
+  ['/vaults', 200],
+  ['/Vaults/x', 200],
+  ['/x/vault', 200],
+  ['/gr', 200],
+])('a step with isBelow() answers %s with %i', async (path, status) => {
+  const port = await mount(sayUrl, { rawPaths: true, steps: [guard] });
+  expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(status);
+  const strict = await askRaw(await mount(sayUrl, { steps: [guard] }), `GET ${path} HTTP/1.1`);
+  expect([status, 308, 400]).toContain(strict.status);
 });
 
 describe('an app that is named by its file', () => {

@@ -1,14 +1,12 @@
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, spyOnLog, type TestAppOptions, type TestServer } from '../../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestApp, serve, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
+const server = await serve(createTestApp());
+afterAll(server.close);
+
 describe('without PUBLIC_ORIGINS', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await serve(createTestApp());
-  });
-  afterAll(() => server.close());
   const ask = (line: string, ...headers: string[]) => askRaw(server.port, line, headers);
 
   it.each([
@@ -61,34 +59,32 @@ it.each([
   expect(reply.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
 });
 
-describe('forwarded headers', () => {
-  const forged = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-For': '6.6.6.6' };
-  const forwarded = { Forwarded: 'for=6.6.6.6;proto=https;host=evil.example' };
-  const https = { 'X-Forwarded-Proto': 'https' };
-  const http = { 'X-Forwarded-Proto': 'http' };
-  const trusted = { trustProxy: 1, publicOrigins: ['https://example.com', 'http://plain.example'] };
+const forged = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-For': '6.6.6.6' };
+const forwarded = { Forwarded: 'for=6.6.6.6;proto=https;host=evil.example' };
+const https = { 'X-Forwarded-Proto': 'https' };
+const http = { 'X-Forwarded-Proto': 'http' };
+const trusted = { trustProxy: 1, publicOrigins: ['https://example.com', 'http://plain.example'] };
 
-  it.each<[string, TestAppOptions, sent: Record<string, string>, origin: string, warning?: RegExp]>([
-    ['are ignored from an untrusted address', {}, forged, 'http://example.com/', /TRUST_PROXY/],
-    ['are ignored as Forwarded', {}, forwarded, 'http://example.com/', /not trusted.*set TRUST_PROXY to its address/],
-    ['are never read as Forwarded', { trustProxy: ['loopback'] }, forwarded, 'http://example.com/'],
-    ['can come with Forwarded', { trustProxy: 1 }, { ...forged, ...forwarded }, 'https://evil.example/'],
-    ['are used from a trusted address', { trustProxy: ['loopback'] }, forged, 'https://evil.example/'],
-    ['can say https', trusted, https, 'https://example.com/'],
-    ['can say http', trusted, { ...http, Host: 'plain.example' }, 'http://plain.example/'],
-    ['cannot say http if PUBLIC_ORIGINS says https', trusted, http, 'https://example.com/'],
-  ])('%s, which is logged at most once', async (_name, options, sent, origin, warning) => {
-    const { log, lines } = spyOnLog();
-    const app = createTestApp({ log, ...options });
-    for (let time = 0; time < 2; time += 1) {
-      const reply = await request(app)
-        .get('/')
-        .set({ Host: 'example.com', ...sent })
-        .expect(200);
-      expect(reply.text).toContain(origin);
-      expect(reply.headers['strict-transport-security'] !== undefined).toBe(origin.startsWith('https'));
-    }
-    const warned = lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
-    expect(warned).toEqual(warning ? [expect.stringMatching(warning)] : []);
-  });
+it.each<[string, TestAppOptions, sent: Record<string, string>, origin: string, warning?: RegExp]>([
+  ['are ignored from an untrusted address', {}, forged, 'http://example.com/', /TRUST_PROXY/],
+  ['are ignored as Forwarded', {}, forwarded, 'http://example.com/', /not trusted.*set TRUST_PROXY to its address/],
+  ['are never read as Forwarded', { trustProxy: ['loopback'] }, forwarded, 'http://example.com/'],
+  ['can come with Forwarded', { trustProxy: 1 }, { ...forged, ...forwarded }, 'https://evil.example/'],
+  ['are used from a trusted address', { trustProxy: ['loopback'] }, forged, 'https://evil.example/'],
+  ['can say https', trusted, https, 'https://example.com/'],
+  ['can say http', trusted, { ...http, Host: 'plain.example' }, 'http://plain.example/'],
+  ['cannot say http if PUBLIC_ORIGINS says https', trusted, http, 'https://example.com/'],
+])('forwarded headers: %s, which is logged at most once', async (_name, options, sent, origin, warning) => {
+  const { log, lines } = spyOnLog();
+  const app = createTestApp({ log, ...options });
+  for (let time = 0; time < 2; time += 1) {
+    const reply = await request(app)
+      .get('/')
+      .set({ Host: 'example.com', ...sent })
+      .expect(200);
+    expect(reply.text).toContain(origin);
+    expect(reply.headers['strict-transport-security'] !== undefined).toBe(origin.startsWith('https'));
+  }
+  const warned = lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+  expect(warned).toEqual(warning ? [expect.stringMatching(warning)] : []);
 });

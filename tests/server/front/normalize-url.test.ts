@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, type TestServer } from '../../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestApp, serve } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await serve(createTestApp());
-});
-afterAll(() => server.close());
+const server = await serve(createTestApp());
+afterAll(server.close);
 
 describe('spellings of a path', () => {
   it.each([
@@ -48,31 +45,29 @@ describe('spellings of a path', () => {
   });
 });
 
-describe('forms of the request target', () => {
-  it.each([
-    ['GET http://localhost/admin HTTP/1.1', 200],
-    ['GET HTTP://LOCALHOST/admin HTTP/1.1', 200],
-    ['GET http://localhost HTTP/1.1', 200],
-    ['GET http://localhost?x=1 HTTP/1.1', 200],
-    ['GET http://evil.example/admin HTTP/1.1', 400],
-    ['GET http://localhost@evil.example/ HTTP/1.1', 400],
-    ['GET http://evil.example@localhost/ HTTP/1.1', 400],
-    ['GET ftp://localhost/ HTTP/1.1', 400],
-    ['GET http:/// HTTP/1.1', 400],
-    ['GET admin HTTP/1.1', 400],
-    ['GET * HTTP/1.1', 405],
-    ['OPTIONS * HTTP/1.1', 204],
-  ])('answers %s with %i', async (line, status) => {
-    const reply = await askRaw(server.port, line);
-    expect(reply.status).toBe(status);
-    expect(reply.body).not.toContain('evil');
-  });
+it.each([
+  ['GET http://localhost/admin HTTP/1.1', 200],
+  ['GET HTTP://LOCALHOST/admin HTTP/1.1', 200],
+  ['GET http://localhost HTTP/1.1', 200],
+  ['GET http://localhost?x=1 HTTP/1.1', 200],
+  ['GET http://evil.example/admin HTTP/1.1', 400],
+  ['GET http://localhost@evil.example/ HTTP/1.1', 400],
+  ['GET http://evil.example@localhost/ HTTP/1.1', 400],
+  ['GET ftp://localhost/ HTTP/1.1', 400],
+  ['GET http:/// HTTP/1.1', 400],
+  ['GET admin HTTP/1.1', 400],
+  ['GET * HTTP/1.1', 405],
+  ['OPTIONS * HTTP/1.1', 204],
+])('answers the request line %s with %i', async (line, status) => {
+  const reply = await askRaw(server.port, line);
+  expect(reply.status).toBe(status);
+  expect(reply.body).not.toContain('evil');
+});
 
-  it('answers 414 for a URL of 9 KB and 431 for one of 17 KB', async () => {
-    expect((await askRaw(server.port, `GET /${'a'.repeat(9000)} HTTP/1.1`)).status).toBe(414);
-    expect((await askRaw(server.port, `GET /${'a'.repeat(17_000)} HTTP/1.1`)).status).toBe(431);
-    expect((await askRaw(server.port, `GET /${'a'.repeat(8000)} HTTP/1.1`)).status).toBe(404);
-  });
+it('answers 414 for a URL of 9 KB and 431 for one of 17 KB', async () => {
+  expect((await askRaw(server.port, `GET /${'a'.repeat(9000)} HTTP/1.1`)).status).toBe(414);
+  expect((await askRaw(server.port, `GET /${'a'.repeat(17_000)} HTTP/1.1`)).status).toBe(431);
+  expect((await askRaw(server.port, `GET /${'a'.repeat(8000)} HTTP/1.1`)).status).toBe(404);
 });
 
 describe('methods', () => {

@@ -10,30 +10,28 @@ import { createTestLog } from '../../support/test-log.ts';
 const LONG = 'x'.repeat(16);
 const OTHER = 'y'.repeat(16);
 
-describe('parseTokens', () => {
-  it('reads one token, named after its role, or a list of named tokens', () => {
-    expect(parseTokens('', 'operator')).toEqual([]);
-    expect(parseTokens(LONG, 'operator')).toEqual([{ name: 'operator', token: LONG }]);
-    expect(parseTokens(`ada:${LONG}, Grace Hopper:${OTHER}`, 'operator')).toEqual([
-      { name: 'ada', token: LONG },
-      { name: 'Grace Hopper', token: OTHER },
-    ]);
-  });
+it('parseTokens reads one token, named after its role, or a list of named tokens', () => {
+  expect(parseTokens('', 'operator')).toEqual([]);
+  expect(parseTokens(LONG, 'operator')).toEqual([{ name: 'operator', token: LONG }]);
+  expect(parseTokens(`ada:${LONG}, Grace Hopper:${OTHER}`, 'operator')).toEqual([
+    { name: 'ada', token: LONG },
+    { name: 'Grace Hopper', token: OTHER },
+  ]);
+});
 
-  it.each([
-    'short',
-    'x'.repeat(201),
-    `with blank ${LONG}`,
-    `${LONG},${OTHER}`,
-    `ada:${LONG},${OTHER}`,
-    `ada:${LONG},`,
-    `:${LONG}`,
-    `<b>:${LONG}`,
-    `ada:grace:${LONG}`,
-    `${LONG}\u00e9`,
-  ])('refuses %j', (text) => {
-    expect(parseTokens(text, 'operator')).toBeUndefined();
-  });
+it.each([
+  'short',
+  'x'.repeat(201),
+  `with blank ${LONG}`,
+  `${LONG},${OTHER}`,
+  `ada:${LONG},${OTHER}`,
+  `ada:${LONG},`,
+  `:${LONG}`,
+  `<b>:${LONG}`,
+  `ada:grace:${LONG}`,
+  `${LONG}\u00e9`,
+])('parseTokens refuses %j', (text) => {
+  expect(parseTokens(text, 'operator')).toBeUndefined();
 });
 
 it('finds the holder of a token, and none for any other text', () => {

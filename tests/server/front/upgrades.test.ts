@@ -19,10 +19,9 @@ import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
-import { askRaw, sendRaw } from '../../support/raw-http.ts';
+import { askRaw, openSocket, sendRaw } from '../../support/raw-http.ts';
 import { testMaker } from '../../support/unguarded.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 

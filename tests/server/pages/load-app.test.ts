@@ -26,9 +26,12 @@ it('names a server half without a route, and ignores inherited properties', () =
   );
 });
 
+const requireHalf = (half: Parameters<typeof requireBothHalves>[1][string]) =>
+  requireBothHalves(new Map([['order', { path: '/orders/:id' }]]), { order: half });
+
 it('names the parts of a server half that are not functions', () => {
   const half = { loader: { total: 7 }, guard: () => {}, actions: { pay: undefined, cancel: () => 1 } };
-  expect(() => requireBothHalves(new Map([['order', { path: '/orders/:id' }]]), { order: half as never })).toThrow(
+  expect(() => requireHalf(half as never)).toThrow(
     'In the server half of "order" (src/server/product/pages), loader is not a function.\n' +
       'In the server half of "order" (src/server/product/pages), actions.pay is not a function or { maxBytes, run }.',
   );
@@ -36,7 +39,7 @@ it('names the parts of a server half that are not functions', () => {
 
 it('names a half whose path or search is wrong', () => {
   const half = { path: '/order/:id', search: { page: 1 } as never };
-  expect(() => requireBothHalves(new Map([['order', { path: '/orders/:id' }]]), { order: half })).toThrow(
+  expect(() => requireHalf(half)).toThrow(
     'In the server half of "order" (src/server/product/pages), search is not a schema, such as z.object({ … }).\n' +
       `In the server half of "order" (src/server/product/pages), path is '/order/:id', but its route has '/orders/:id'.`,
   );

@@ -13,7 +13,6 @@ import {
   startPages,
   TEST_ERROR_PAGES,
   type TestPage,
-  toDataPath,
 } from '../../support/pages-app.tsx';
 
 const OUTCOMES: readonly [string, () => never, number, string][] = [
@@ -22,11 +21,8 @@ const OUTCOMES: readonly [string, () => never, number, string][] = [
   ['unauthorized()', unauthorized, 401, 'unauthorized'],
   ['publicError()', () => publicError(503, 'Closed for the flood.'), 503, 'public'],
 ];
-const DATA_PATH = toDataPath('/page');
-const PLACES = [
-  ['a document', '/page'],
-  ['page data', DATA_PATH],
-] as const;
+const DATA_PATH = '/_data/page';
+const PATHS = ['/page', DATA_PATH];
 const CRAWLER = { headers: { 'User-Agent': 'Googlebot/2.1' } };
 const FULL_DIGEST = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
@@ -136,8 +132,9 @@ it.each(SERVER_PARTS)('a control-flow response in %s is sent as data with the sa
   }
 });
 
-describe('a control-flow response of a component after the shell', () => {
-  it.each(OUTCOMES)('%s adds noindex, and the fallback stays', async (_name, end, _status, kind) => {
+it.each(OUTCOMES)(
+  'a control-flow response of a component after the shell %s adds noindex, and the fallback stays',
+  async (_name, end, _status, kind) => {
     const app = await start(afterShell(end));
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
@@ -146,15 +143,15 @@ describe('a control-flow response of a component after the shell', () => {
     expect(text).toContain(`"${kind}"`);
     expect(text.endsWith('</body></html>')).toBe(true);
     expect(app.failures()).toEqual([]);
-  });
+  },
+);
 
-  it('redirect() makes the browser redirect, with the URL escaped', async () => {
-    const app = await start(afterShell(() => redirect('/elsewhere?a="><script>&b=2')));
-    const { text } = await app.ask('/page');
-    const targets = text.matchAll(/<meta http-equiv="refresh" content="([^"]*)">(?!<\/noscript>)/g);
-    expect([...targets].map(([, to]) => to)).toEqual([expect.stringMatching(/^0;url=\/elsewhere\?a=[^<>]*&amp;b=2$/)]);
-    expect(text).not.toContain('<script>&');
-  });
+it('a control-flow response of a component after the shell redirect() makes the browser redirect, with the URL escaped', async () => {
+  const app = await start(afterShell(() => redirect('/elsewhere?a="><script>&b=2')));
+  const { text } = await app.ask('/page');
+  const targets = text.matchAll(/<meta http-equiv="refresh" content="([^"]*)">(?!<\/noscript>)/g);
+  expect([...targets].map(([, to]) => to)).toEqual([expect.stringMatching(/^0;url=\/elsewhere\?a=[^<>]*&amp;b=2$/)]);
+  expect(text).not.toContain('<script>&');
 });
 
 describe('a deferred value that ends with a control-flow response', () => {
@@ -242,7 +239,7 @@ describe('a failure', () => {
 
   it('in a layout replaces everything inside it, where further failures are only recorded', async () => {
     const app = await startPages(within({ server: { loader: fail } }, { loader: fail }));
-    for (const [, path] of PLACES) {
+    for (const path of PATHS) {
       const { text } = await app.ask(path);
       expect(Object.keys(parsePage(text).payload.errors ?? {})).toEqual(['section']);
       expect(text).not.toContain('shown');
@@ -383,12 +380,13 @@ class Canary {
   readonly secret = 'canary-secret';
 }
 
-describe('data that cannot be encoded', () => {
-  it.each([
-    ['a function', () => ({ canary: () => 1 }), 'data.page.canary is a function'],
-    ['an instance of a class in a Map', () => new Map([['canary', new Canary()]]), 'is an instance of Canary'],
-  ])('because of %s is a failure of its loader, and does not affect other routes', async (_name, loader, words) => {
-    for (const [, path] of PLACES) {
+it.each([
+  ['a function', () => ({ canary: () => 1 }), 'data.page.canary is a function'],
+  ['an instance of a class in a Map', () => new Map([['canary', new Canary()]]), 'is an instance of Canary'],
+])(
+  'data that cannot be encoded because of %s is a failure of its loader, and does not affect other routes',
+  async (_name, loader, words) => {
+    for (const path of PATHS) {
       const app = await startPages(
         within({ server: { loader } }, { loader: () => ({ late: Promise.resolve('late') }) }),
       );
@@ -409,9 +407,12 @@ describe('data that cannot be encoded', () => {
       ]);
       if (path === '/page') expect(text).toContain('<h2>Weir</h2><section data-error="failure">');
     }
-  });
+  },
+);
 
-  it.each(PLACES)('because of a deferred value affects only its own place in %s', async (_place, path) => {
+it.each(PATHS)(
+  'data that cannot be encoded because of a deferred value affects only its own place in %s',
+  async (path) => {
     const app = await start({ server: { loader: () => ({ late: Promise.resolve(new Canary()) }) } });
     const { status, headers, text } = await app.ask(path);
     expect([status, headers['x-error-digest']]).toEqual([200, undefined]);
@@ -420,8 +421,8 @@ describe('data that cannot be encoded', () => {
     });
     expect(leakIn(text)).toBeUndefined();
     expect(String(app.failures()[0]?.stack)).toContain('data.page.late is an instance of Canary');
-  });
-});
+  },
+);
 
 describe('the deadline', () => {
   const ENDLESS: readonly [string, Partial<TestPage>, string][] = [
@@ -430,7 +431,7 @@ describe('the deadline', () => {
     ['a shell', { view: () => use(never) }, 'render'],
   ];
   it.each(ENDLESS)('ends %s that is never ready as a failure of its route', async (_part, page, origin) => {
-    for (const [, path] of origin === 'render' ? PLACES.slice(0, 1) : PLACES) {
+    for (const path of origin === 'render' ? PATHS.slice(0, 1) : PATHS) {
       const app = await start(page, { deadlineMs: 60 });
       const { status, headers, text } = await app.ask(path);
       const digest = addressOf(app);

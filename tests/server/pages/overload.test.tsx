@@ -1,9 +1,10 @@
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { createOverload } from '../../../src/server/front/overload.ts';
 import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import { startPages } from '../../support/pages-app.tsx';
+import { listStatuses, openSocket } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
 
 /** The minimum cost of rendering the page (ms). */
 const COST = 5;
@@ -14,23 +15,7 @@ function Costly() {
   return <p>here</p>;
 }
 
-/** Sends one request on a connection that stays open. @returns the whole response */
-function askOn(socket: Socket, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    function read(chunk: Buffer): void {
-      text += chunk.toString('latin1');
-      const length = /\r\nContent-Length: (\d+)/i.exec(text)?.[1];
-      const isWhole = length ? text.split('\r\n\r\n')[1]?.length === Number(length) : text.endsWith('\r\n0\r\n\r\n');
-      if (!isWhole) return;
-      socket.off('data', read);
-      resolve(text);
-    }
-    socket.on('data', read);
-    socket.once('error', reject);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  });
-}
+const get = (path: string, header = 'Host: localhost') => `GET ${path} HTTP/1.1\r\n${header}\r\n\r\n`;
 
 const PAGE = { id: 'costly', path: '/costly', view: Costly } as const;
 
@@ -42,14 +27,16 @@ it('answers what it can, refuses the rest, and recovers afterwards', async () =>
   const overload = createOverload({ delayMs: 50, maxPages: 1000, limiter, readLoopDelay: () => 0 });
   const app = await startPages([PAGE], { limiter, overload, metrics: { count, observeRequest() {} } });
   // All connect before the first one sends, because the server accepts one connection per event-loop iteration.
-  const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
-  await Promise.all(sockets.map((socket) => askOn(socket, '/livez')));
-  const text = (await Promise.all(sockets.map((socket) => askOn(socket, '/costly')))).join('\n');
+  const visits = Array.from({ length: 300 }, () => openSocket(app.port, get('/livez')));
+  await until(() => visits.every(({ text }) => text.endsWith('ok\n')), 'the connections');
+  for (const { socket } of visits) socket.write(get('/costly', 'Host: localhost\r\nConnection: close'));
+  await Promise.all(visits.map(({ closed }) => closed));
 
-  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
-  const refused = statuses.filter((status) => status === '503').length;
-  expect(statuses).toHaveLength(300);
-  expect(statuses.filter((status) => status === '200')).toHaveLength(300 - refused);
+  const text = visits.map((visit) => visit.text).join('\n');
+  const statuses = listStatuses(text);
+  const refused = statuses.filter((status) => status === 503).length;
+  expect(statuses).toHaveLength(600);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(600 - refused);
   expect(text.split('<p>here</p>')).toHaveLength(300 - refused + 1);
   expect(text.match(/^Retry-After: \d/gm)).toHaveLength(refused);
   expect(refused).toBeGreaterThan(0);
@@ -86,14 +73,11 @@ it('still answers forms whose action has run, and pages that show a failure', as
 it('does not count a form among the pages in progress until all of it has arrived', async () => {
   const limiter = createRenderLimiter();
   const app = await startPages([PAGE], { limiter });
-  const socket = connect(app.port, '127.0.0.1');
-  socket.write(
-    'POST /costly HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na',
-  );
+  const head =
+    'POST /costly HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9';
+  const visit = openSocket(app.port, `${head}\r\n\r\na`);
   await sleep(200);
   expect(limiter.pages).toBe(0);
-  const answered = new Promise((resolve) => socket.once('data', resolve));
-  socket.write('=bcdefgh');
-  await answered;
-  socket.destroy();
+  visit.socket.write('=bcdefgh');
+  await until(() => visit.text !== '', 'the response');
 });

@@ -28,20 +28,6 @@ function createCache({ maxBytes = 1000 } = {}) {
 }
 
 describe('createPageCache', () => {
-  it('serves an older page once more, and renders it again in the background', async () => {
-    const { ask, render, pass, cache } = createCache();
-    await ask();
-    expect(cache.getFresh('/a')?.text).toBe('render 1');
-    pass(300 * Second + 1);
-    expect(cache.getFresh('/a')).toBeUndefined();
-    expect(await Promise.all([ask(), ask()])).toEqual(['render 1', 'render 1']);
-    expect(render).toHaveBeenCalledTimes(2);
-    expect(await ask()).toBe('render 2');
-    pass(300 * Second);
-    expect(await ask()).toBe('render 2');
-    expect(render).toHaveBeenCalledTimes(2);
-  });
-
   it('keeps the old page if the refresh fails, and tries again, but not if there is no such page any more', async () => {
     const { ask, pass, render, onRefreshFailed } = createCache();
     const failure = new Error('no database');

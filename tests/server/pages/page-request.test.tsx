@@ -1,11 +1,11 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import { createGate, parsePage, startPages, type TestPage, toDataPath } from '../../support/pages-app.tsx';
+import { createGate, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 function Page() {
@@ -16,25 +16,17 @@ function Page() {
   );
 }
 
-/** Requests a page over a raw socket and disconnects when `when` returns true. */
-function leave(port: number, path: string, when: (text: string) => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    let text = '';
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    });
-    socket.on('data', (bytes) => {
-      text += bytes.toString('latin1');
-      if (when(text)) socket.destroy();
-    });
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => resolve());
-  });
+/** Requests a page, and disconnects when this part of it has arrived. */
+async function leave(port: number, path: string, part: string): Promise<void> {
+  const visit = openSocket(port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await until(() => visit.text.includes(part), part);
+  visit.socket.destroy();
+  await visit.closed;
 }
 
 const VISITORS = [
   ['the document', '/page'],
-  ['the page data', toDataPath('/page')],
+  ['the page data', '/_data/page'],
 ] as const;
 
 describe('a visitor who leaves', () => {
@@ -81,7 +73,7 @@ describe('a visitor who leaves', () => {
         },
       },
     ]);
-    await leave(app.port, path, (text) => text.includes('BUILD7K3Q","routes"'));
+    await leave(app.port, path, 'BUILD7K3Q","routes"');
     expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
     await sleep(30);
     expect(app.failures()).toEqual([]);
@@ -97,7 +89,7 @@ describe('a visitor who leaves', () => {
     const before = countTimers(); // of other test files
     const partOf = (path: string) => (path === '/page' ? '</head>' : '"routes"');
     const paths = Array.from({ length: 100 }, (_, index) => VISITORS[index % 2]?.[1] ?? '');
-    await Promise.all(paths.map((path) => leave(app.port, path, (text) => text.includes(partOf(path)))));
+    await Promise.all(paths.map((path) => leave(app.port, path, partOf(path))));
     await until(() => countTimers() <= before + 5, 'the timers to be cleared');
     await until(() => limiter.pages + limiter.queued === 0, 'the ends of the pages');
     expect(app.failures()).toEqual([]);
@@ -111,54 +103,52 @@ function fetchLike(signal: AbortSignal): Promise<never> {
   });
 }
 
-describe('the arguments of a loader', () => {
-  it.each([
-    ['a loader', { loader: () => null }],
-    ['a loader with a version', { loader: () => null, version: () => '1' }],
-    ['a guard', { guard: () => {} }],
-  ] satisfies [string, TestPage['server']][])(
-    'cannot be created if the context throws: a page with %s fails',
-    async (_name, server) => {
-      const app = await startPages([{ id: 'a', path: '/a', server }], {
-        createContext: () => Promise.reject(new Error('canary: no session store')),
-      });
-      for (const [path, _parse] of [
-        ['/a', parsePage],
-        [toDataPath('/a'), parsePage],
-      ] as const) {
-        const { status, text, headers } = await app.ask(path);
-        expect(status).toBe(500);
-        expect(text).not.toContain('canary');
-        expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
-        expect(parsePage(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
-      }
-    },
-  );
-
-  it('are the same for all parts of a request, and can be spread', async () => {
-    const seen: LoaderArgs[] = [];
-    const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
-    const part = { guard: note, loader: note };
-    const app = await startPages([{ id: 'a', server: part, children: [{ id: 'b', path: '/b/:id', server: part }] }], {
-      createContext: async ({ request }) => ({ user: request.headers['x-user'] }),
+it.each([
+  ['a loader', { loader: () => null }],
+  ['a loader with a version', { loader: () => null, version: () => '1' }],
+  ['a guard', { guard: () => {} }],
+] satisfies [string, TestPage['server']][])(
+  'the arguments of a loader cannot be created if the context throws, so a page with %s fails',
+  async (_name, server) => {
+    const app = await startPages([{ id: 'a', path: '/a', server }], {
+      createContext: () => Promise.reject(new Error('canary: no session store')),
     });
-    await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
-    expect(seen).toHaveLength(8);
-    const [first, second] = seen;
-    expect(first?.request.url).toBe('http://weir.example/b/7?c=%20d');
-    expect([first?.request.method, first?.request.headers.get('x-two')]).toEqual(['GET', '1, 2']);
-    expect(first?.context).toMatchObject({ user: 'ada', fetch: expect.any(Function) });
-    for (const args of seen) {
-      expect(args.request).toBe(first?.request);
-      expect(args.url.href).toBe('http://weir.example/b/7?c=%20d');
-      expect(args.signal).toBe(first?.signal);
-      expect(args.context).toBe(first?.context);
-      expect(args.params).toEqual({ id: '7' });
+    for (const [path, _parse] of [
+      ['/a', parsePage],
+      ['/_data/a', parsePage],
+    ] as const) {
+      const { status, text, headers } = await app.ask(path);
+      expect(status).toBe(500);
+      expect(text).not.toContain('canary');
+      expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+      expect(parsePage(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
     }
-    const names = ['context', 'isPrefetch', 'params', 'request', 'signal', 'url'];
-    expect(Object.keys(first ?? {}).sort()).toEqual(names);
-    expect(Object.keys(second ?? {}).sort()).toEqual([...names, 'user']);
+  },
+);
+
+it('the arguments of a loader are the same for all parts of a request, and can be spread', async () => {
+  const seen: LoaderArgs[] = [];
+  const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
+  const part = { guard: note, loader: note };
+  const app = await startPages([{ id: 'a', server: part, children: [{ id: 'b', path: '/b/:id', server: part }] }], {
+    createContext: async ({ request }) => ({ user: request.headers['x-user'] }),
   });
+  await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
+  expect(seen).toHaveLength(8);
+  const [first, second] = seen;
+  expect(first?.request.url).toBe('http://weir.example/b/7?c=%20d');
+  expect([first?.request.method, first?.request.headers.get('x-two')]).toEqual(['GET', '1, 2']);
+  expect(first?.context).toMatchObject({ user: 'ada', fetch: expect.any(Function) });
+  for (const args of seen) {
+    expect(args.request).toBe(first?.request);
+    expect(args.url.href).toBe('http://weir.example/b/7?c=%20d');
+    expect(args.signal).toBe(first?.signal);
+    expect(args.context).toBe(first?.context);
+    expect(args.params).toEqual({ id: '7' });
+  }
+  const names = ['context', 'isPrefetch', 'params', 'request', 'signal', 'url'];
+  expect(Object.keys(first ?? {}).sort()).toEqual(names);
+  expect(Object.keys(second ?? {}).sort()).toEqual([...names, 'user']);
 });
 
 const PREFETCH = { Purpose: 'prefetch' };
@@ -169,7 +159,7 @@ describe('a prefetch', () => {
     const note = ({ isPrefetch }: LoaderArgs): void => void seen.push(isPrefetch);
     const server = { guard: note, loader: note };
     const app = await startPages([{ id: 'a', path: '/a', server }]);
-    const data = toDataPath('/a');
+    const data = '/_data/a';
     await app.ask(data);
     await app.ask(data, { headers: PREFETCH });
     await app.ask('/a', { headers: { 'Sec-Purpose': 'prefetch;prerender' } });
@@ -190,11 +180,11 @@ describe('a prefetch', () => {
     'opens no incident if %s fails, and the click does',
     async (_, server) => {
       const app = await startPages([{ id: 'a', path: '/a', view: Page, server }]);
-      const ahead = await app.ask(toDataPath('/a'), { headers: PREFETCH });
+      const ahead = await app.ask('/_data/a', { headers: PREFETCH });
       expect(app.failures()).toEqual([]);
       expect(ahead.headers).not.toHaveProperty('x-error-digest');
       expect(app.lines.filter(({ msg }) => String(msg).startsWith('A prefetch failed.'))).toHaveLength(1);
-      const clicked = await app.ask(toDataPath('/a'));
+      const clicked = await app.ask('/_data/a');
       expect(clicked.status).toBe(ahead.status);
       expect(app.failures()).toHaveLength(1);
     },
@@ -203,7 +193,7 @@ describe('a prefetch', () => {
   it('opens an incident for a page that is rendered once for everyone, because others wait for it too', async () => {
     const server = { loader: () => fail() };
     const app = await startPages([{ id: 'a', path: '/a', view: Page, mode: 'static', server }]);
-    await app.ask(toDataPath('/a'), { headers: PREFETCH });
+    await app.ask('/_data/a', { headers: PREFETCH });
     expect(app.failures()).toHaveLength(1);
   });
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, vi } from 'vitest';
 import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
@@ -11,8 +10,8 @@ import {
   type PagesAppOptions,
   startPages,
   type TestPage,
-  toDataPath,
 } from '../../support/pages-app.tsx';
+import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 /** A table of pages that records which parts start. */
@@ -36,8 +35,8 @@ function createTable(begun: string[]): TestPage[] {
 
 const REQUESTS = [
   ['GET of a page', 'GET', '/page'],
-  ['GET of page data', 'GET', toDataPath('/page')],
-  ['HEAD of page data with a version', 'HEAD', toDataPath('/versioned')],
+  ['GET of page data', 'GET', '/_data/page'],
+  ['HEAD of page data with a version', 'HEAD', '/_data/versioned'],
   ['GET of a static page', 'GET', '/static'],
   ['a posted form', 'POST', '/form'],
   ['the 404 page', 'GET', '/nothing'],
@@ -85,10 +84,9 @@ describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
       next();
     };
     const app = await startPages(createTable(begun), { limiter, ...options, steps: [...(options.steps ?? []), note] });
-    const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
-    for (const socket of sockets) socket.on('error', () => {}).write(write(method, path));
+    const visits = [1, 2, 3].map(() => openSocket(app.port, write(method, path)));
     await until(() => waiting.begun === 3, 'the requests');
-    for (const socket of sockets) socket.destroy();
+    for (const { socket } of visits) socket.destroy();
     await until(() => waiting.ended === 3 && countLines(app) === 3, 'the ends of the requests');
     // Work that starts by mistake does so in the following event-loop iterations.
     await app.ask('/livez');
@@ -115,7 +113,7 @@ async function actTooLong(): Promise<{ done: boolean }> {
 const READS = [
   ['GET', '/page'],
   ['HEAD', '/page'],
-  ['GET', toDataPath('/page')],
+  ['GET', '/_data/page'],
 ] as const;
 const POSTS = [['POST', '/page']] as const;
 
@@ -142,34 +140,32 @@ const ENDLESS: readonly (readonly [
   ],
 ];
 
-describe('work that never settles', () => {
-  const cases = ENDLESS.flatMap(([name, asked, server, options]) =>
-    asked.map(([method, path]) => ({ name, method, path, server, options })),
-  );
+const cases = ENDLESS.flatMap(([name, asked, server, options]) =>
+  asked.map(([method, path]) => ({ name, method, path, server, options })),
+);
 
-  it.each(cases)(
-    'in $name gets a response, and then no longer counts: $method $path',
-    async ({ method, path, ...rest }) => {
-      acted = false;
-      const { limiter, app } = await startEndless(rest.server, rest.options);
-      const reply = await (method === 'POST' ? app.post(path, 'a=b') : app.ask(path, { method }));
-      expect(reply.status).toBeGreaterThan(199);
-      expect(limiter.enter).toHaveBeenCalledOnce();
-      expect(limiter.pages).toBe(0);
-    },
-  );
+it.each(cases)(
+  'work that never settles in $name gets a response, and then no longer counts: $method $path',
+  async ({ method, path, ...rest }) => {
+    acted = false;
+    const { limiter, app } = await startEndless(rest.server, rest.options);
+    const reply = await (method === 'POST' ? app.post(path, 'a=b') : app.ask(path, { method }));
+    expect(reply.status).toBeGreaterThan(199);
+    expect(limiter.enter).toHaveBeenCalledOnce();
+    expect(limiter.pages).toBe(0);
+  },
+);
 
-  async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
-    const limiter = createRenderLimiter();
-    const enter = vi.spyOn(limiter, 'enter');
-    const app = await startPages([{ id: 'page', path: '/page', server }], {
-      limiter,
-      deadlineMs: 60,
-      ...options,
-    });
-    return { limiter: Object.assign(limiter, { enter }), app };
-  }
-});
+async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
+  const limiter = createRenderLimiter();
+  const enter = vi.spyOn(limiter, 'enter');
+  const app = await startPages([{ id: 'page', path: '/page', server }], {
+    limiter,
+    deadlineMs: 60,
+    ...options,
+  });
+  return { limiter: Object.assign(limiter, { enter }), app };
+}
 
 it('counts a page from its first guard to its shell, and not while the rest is streamed', async () => {
   const limiter = createRenderLimiter();
@@ -197,10 +193,9 @@ it('counts the render of a static page until it ends, even if everyone waiting f
   const loader = vi.fn(() => loaded.promise);
   const table: TestPage[] = [{ id: 'item', path: '/items/:id', mode: 'static', server: { loader } }];
   const app = await startPages(table, { limiter });
-  const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
-  for (const [index, socket] of sockets.entries()) socket.on('error', () => {}).write(write('GET', `/items/${index}`));
+  const visits = [1, 2, 3].map((item) => openSocket(app.port, write('GET', `/items/${item}`)));
   await until(() => loader.mock.calls.length === 3, 'the loaders');
-  for (const socket of sockets) socket.destroy();
+  for (const { socket } of visits) socket.destroy();
   await until(() => countLines(app) === 3, 'the ends of the requests');
   expect(limiter.pages).toBe(3);
   loaded.resolve();

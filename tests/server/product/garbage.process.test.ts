@@ -1,15 +1,12 @@
 import { Agent, get } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type E2eServer, startServer } from '#engine/testing';
+import { afterAll, expect, it } from 'vitest';
+import { startServer } from '#engine/testing';
 
 /** Matches the line that V8 writes for each collection of the young generation. */
 const PROMOTED = /"gc":"s".*?"promoted":(\d+)/g;
 
-let server: E2eServer;
-beforeAll(async () => {
-  server = await startServer({ COMPRESSION: 'off' }, undefined, ['--trace-gc', '--trace-gc-nvp']);
-});
-afterAll(() => server.stop());
+const server = await startServer({ COMPRESSION: 'off' }, undefined, ['--trace-gc', '--trace-gc-nvp']);
+afterAll(server.stop);
 
 /**
  * Memory that survives two young-generation collections is copied twice, then waits for a full collection. Two closures

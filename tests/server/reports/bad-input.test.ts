@@ -1,26 +1,20 @@
-import { createServer, type Server } from 'node:http';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { listen } from '../../support/listen.ts';
-import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
+import { createEvent, startTunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
 const MB = 1 << 20;
 
 /** Has an upstream, to detect anything that must not be forwarded. */
-let site: TunnelSite;
-/** A server that no configuration names. It counts connections that should not happen. */
-let trap: Server;
-let trapPort: number;
+const site = await startTunnelSite({ upstreamDsn: DSN });
 let trapped = 0;
-
-beforeAll(async () => {
-  site = await startTunnelSite({ upstreamDsn: DSN });
-  trap = createServer((_req, res) => {
-    trapped += 1;
-    res.end();
-  });
-  trapPort = await listen(trap);
+/** A server that no configuration names. It counts connections that should not happen. */
+const trap = createServer((_req, res) => {
+  trapped += 1;
+  res.end();
 });
+const trapPort = await listen(trap);
 afterEach(() => {
   expect([site.failures, site.forwarded, site.faults, trapped]).toEqual([[], [], [], 0]);
 });

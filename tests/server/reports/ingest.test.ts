@@ -1,22 +1,19 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvent, startTunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
 const TRACE = 'a'.repeat(32);
 const SPAN = 'b'.repeat(16);
 
-let site: TunnelSite;
+const site = await startTunnelSite({
+  upstreamDsn: DSN,
+  trustProxy: ['loopback'],
+  store: { isKnown: async () => true },
+});
 let serial = 0;
 
-beforeAll(async () => {
-  site = await startTunnelSite({
-    upstreamDsn: DSN,
-    trustProxy: ['loopback'],
-    store: { isKnown: async () => true },
-  });
-});
-afterAll(() => site.close());
+afterAll(site.close);
 beforeEach(() => {
   site.failures.length = 0;
   site.forwarded.length = 0;
@@ -268,28 +265,26 @@ it.each<[filename: string | number, file: string]>([
   expect(failure?.errors[0]?.frames).toEqual(here([{ file, line: 0, column: 0, function: '' }]));
 });
 
-describe('other items', () => {
-  it('are counted and reach neither the store nor the upstream', async () => {
-    const types = ['session', 'attachment', 'replay_event', 'profile', 'feedback', 'user_report', 'log', 'from_2031'];
-    const items = types.map((type): Item => [{ type, length: 6 }, 'canary']);
-    const event: Item = [{ type: 'event' }, createEvent({ event_id: nextId() })];
-    expect((await send([...items, event, event])).status).toBe(200);
-    expect([site.failures.length, site.forwarded.length]).toEqual([1, 1]);
-    expect(JSON.stringify([site.failures, site.forwarded])).not.toContain('canary');
-    expect([counted('other', 'dropped'), counted('event', 'dropped')]).toEqual([types.length, 1]);
-  });
+it('other items are counted and reach neither the store nor the upstream', async () => {
+  const types = ['session', 'attachment', 'replay_event', 'profile', 'feedback', 'user_report', 'log', 'from_2031'];
+  const items = types.map((type): Item => [{ type, length: 6 }, 'canary']);
+  const event: Item = [{ type: 'event' }, createEvent({ event_id: nextId() })];
+  expect((await send([...items, event, event])).status).toBe(200);
+  expect([site.failures.length, site.forwarded.length]).toEqual([1, 1]);
+  expect(JSON.stringify([site.failures, site.forwarded])).not.toContain('canary');
+  expect([counted('other', 'dropped'), counted('event', 'dropped')]).toEqual([types.length, 1]);
+});
 
-  it.each([
-    '{"type":"event"}\nEVENT\n{"type":"attachment","length":99}\ncut',
-    `{"type":"event"}\nEVENT\n${'x'.repeat(20_000)}\nx`,
-    '{"type":"transaction"}\nno JSON\n{"type":"event"}\nEVENT',
-  ])('that are broken or cut off do not lose the good event: %#', async (items) => {
-    const id = nextId();
-    const event = JSON.stringify(createEvent({ event_id: id }));
-    expect((await post(`{"dsn":"${DSN}"}\n${items.replace('EVENT', event)}`)).status).toBe(200);
-    expect(site.failures).toMatchObject([{ id }]);
-    expect(counted('transaction', 'dropped')).toBe(items.includes('transaction') ? 1 : 0);
-  });
+it.each([
+  '{"type":"event"}\nEVENT\n{"type":"attachment","length":99}\ncut',
+  `{"type":"event"}\nEVENT\n${'x'.repeat(20_000)}\nx`,
+  '{"type":"transaction"}\nno JSON\n{"type":"event"}\nEVENT',
+])('other items that are broken or cut off do not lose the good event: %#', async (items) => {
+  const id = nextId();
+  const event = JSON.stringify(createEvent({ event_id: id }));
+  expect((await post(`{"dsn":"${DSN}"}\n${items.replace('EVENT', event)}`)).status).toBe(200);
+  expect(site.failures).toMatchObject([{ id }]);
+  expect(counted('transaction', 'dropped')).toBe(items.includes('transaction') ? 1 : 0);
 });
 
 describe('a transaction', () => {

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MiB } from '../../../src/shared/units.ts';
-import { askRaw, parseReply, sendRaw } from '../../support/raw-http.ts';
+import { askRaw, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
-let site: TunnelSite;
-
-beforeAll(async () => {
-  site = await startTunnelSite();
-});
-afterAll(() => site.close());
+const site = await startTunnelSite();
+afterAll(site.close);
 
 const nextId = () => randomUUID().replaceAll('-', '');
 
@@ -139,24 +134,22 @@ it.each<[who: string, headers: Headers, status: number]>([
   expect(await askWith(headers)).toEqual({ status, stored: status === 200 ? 1 : 0 });
 });
 
-describe('the DSN without an upstream', () => {
-  const PROXIED = { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://shop.example' };
+const PROXIED = { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://shop.example' };
 
-  it.each<[dsn: string, status: number, headers?: Headers]>([
-    ['https://spillway@HOST/1', 200],
-    ['https://spillway@shop.example/1', 200, PROXIED],
-    ['https://spillway@shop.example/1', 403],
-    ['https://spillway@shop.example/1', 403, { ...PROXIED, Origin: 'https://evil.example' }],
-    ...['HOST/2', 'HOST/path/1', 'HOST/1/', 'HOST/1?x', 'evil.example@HOST/1', 'HOST#/1', '/1'].map(
-      (rest): [string, number] => [`https://spillway@${rest}`, 403],
-    ),
-    ['https://other@HOST/1', 403],
-    ['https://spillway:x@HOST/1', 403],
-    ['ftp://spillway@HOST/1', 403],
-  ])('%s is answered with %d', async (written, expected, headers = {}) => {
-    const dsn = written.replace('HOST', `127.0.0.1:${site.port}`);
-    expect((await askWith(headers, writeEnvelope({ dsn }).toString('latin1'))).status).toBe(expected);
-  });
+it.each<[dsn: string, status: number, headers?: Headers]>([
+  ['https://spillway@HOST/1', 200],
+  ['https://spillway@shop.example/1', 200, PROXIED],
+  ['https://spillway@shop.example/1', 403],
+  ['https://spillway@shop.example/1', 403, { ...PROXIED, Origin: 'https://evil.example' }],
+  ...['HOST/2', 'HOST/path/1', 'HOST/1/', 'HOST/1?x', 'evil.example@HOST/1', 'HOST#/1', '/1'].map(
+    (rest): [string, number] => [`https://spillway@${rest}`, 403],
+  ),
+  ['https://other@HOST/1', 403],
+  ['https://spillway:x@HOST/1', 403],
+  ['ftp://spillway@HOST/1', 403],
+])('without an upstream, the DSN %s is answered with %d', async (written, expected, headers = {}) => {
+  const dsn = written.replace('HOST', `127.0.0.1:${site.port}`);
+  expect((await askWith(headers, writeEnvelope({ dsn }).toString('latin1'))).status).toBe(expected);
 });
 
 describe('a body', () => {
@@ -215,36 +208,34 @@ describe('a body', () => {
   });
 });
 
-describe('limits', () => {
-  it('answer 429 with the headers that SDKs obey, per address and in total', async () => {
-    const limits = { perAddress: { burst: 2, perSecond: 0.01 }, together: { burst: 5, perSecond: 0.01 } };
-    const limited = await start({ trustProxy: ['loopback'], limits });
-    const ask = (from: string) => post(toSound(limited), { 'X-Forwarded-For': from }, limited);
-    const statuses: number[] = [];
-    const addresses = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.7'];
-    for (const address of addresses) statuses.push((await ask(address)).status);
-    expect(statuses).toEqual([200, 200, 429, 200, 200, 429, 200]);
-    const { status, headers } = await ask('192.0.2.8');
-    expect([status, Number(headers.get('retry-after')) > 50]).toEqual([429, true]);
-    expect(headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
-  });
+it('limits answer 429 with the headers that SDKs obey, per address and in total', async () => {
+  const limits = { perAddress: { burst: 2, perSecond: 0.01 }, together: { burst: 5, perSecond: 0.01 } };
+  const limited = await start({ trustProxy: ['loopback'], limits });
+  const ask = (from: string) => post(toSound(limited), { 'X-Forwarded-For': from }, limited);
+  const statuses: number[] = [];
+  const addresses = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.7'];
+  for (const address of addresses) statuses.push((await ask(address)).status);
+  expect(statuses).toEqual([200, 200, 429, 200, 200, 429, 200]);
+  const { status, headers } = await ask('192.0.2.8');
+  expect([status, Number(headers.get('retry-after')) > 50]).toEqual([429, true]);
+  expect(headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
+});
 
-  it('hold in a flood of forged events, of which 50 open an incident and the others count on one more', async () => {
-    const limits = { perAddress: { burst: 50, perSecond: 0.001 }, together: { burst: 400, perSecond: 200 } };
-    const flooded = await start({ trustProxy: ['loopback'], limits });
-    const send = async (_: unknown, turn: number) => {
-      const exception = { values: [{ type: 'Forged', value: `made up ${turn}` }] };
-      const body = toSound(flooded, createEvent({ event_id: nextId(), exception, release: `forged-${turn}` }));
-      return (await post(body, { 'X-Forwarded-For': `192.0.2.${turn % 5}` }, flooded)).status;
-    };
-    const statuses = await Promise.all(Array.from({ length: 400 }, send));
-    const countOf = (status: number) => statuses.filter((one) => one === status).length;
-    const refused = flooded.counts.get('spillway_tunnel_refused_total{status=429}');
-    expect([countOf(200), countOf(429), flooded.failures.length, refused]).toEqual([250, 150, 250, 150]);
-    expect(new Set(flooded.failures.map(({ digest }) => digest)).size).toBe(51);
-    expect(flooded.failures.at(-1)?.title).toMatch('More kinds of browser errors');
-    expect(flooded.failures.at(-1)?.extra).toEqual({ title: expect.stringContaining('Forged: made up') });
-    expect(flooded.failures.every(({ release }) => release === '')).toBe(true);
-    expect(flooded.faults).toEqual([]);
-  });
+it('limits hold in a flood of forged events, of which 50 open an incident and the others count on one more', async () => {
+  const limits = { perAddress: { burst: 50, perSecond: 0.001 }, together: { burst: 400, perSecond: 200 } };
+  const flooded = await start({ trustProxy: ['loopback'], limits });
+  const send = async (_: unknown, turn: number) => {
+    const exception = { values: [{ type: 'Forged', value: `made up ${turn}` }] };
+    const body = toSound(flooded, createEvent({ event_id: nextId(), exception, release: `forged-${turn}` }));
+    return (await post(body, { 'X-Forwarded-For': `192.0.2.${turn % 5}` }, flooded)).status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 400 }, send));
+  const countOf = (status: number) => statuses.filter((one) => one === status).length;
+  const refused = flooded.counts.get('spillway_tunnel_refused_total{status=429}');
+  expect([countOf(200), countOf(429), flooded.failures.length, refused]).toEqual([250, 150, 250, 150]);
+  expect(new Set(flooded.failures.map(({ digest }) => digest)).size).toBe(51);
+  expect(flooded.failures.at(-1)?.title).toMatch('More kinds of browser errors');
+  expect(flooded.failures.at(-1)?.extra).toEqual({ title: expect.stringContaining('Forged: made up') });
+  expect(flooded.failures.every(({ release }) => release === '')).toBe(true);
+  expect(flooded.faults).toEqual([]);
 });

@@ -1,17 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type BodyRequest, createBodyReader } from '../../../src/server/request/body-reader.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
-import { createOrigins } from '../../../src/server/request/origins.ts';
-import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
-import { requestId } from '../../../src/server/request/request-info.ts';
 import { sendText } from '../../../src/server/request/send-body.ts';
-import { chain } from '../../../src/server/request/step.ts';
 import { KiB, Minute, Second } from '../../../src/shared/units.ts';
-import { serve } from '../../support/app.ts';
+import { startTestServer } from '../../support/app.ts';
 import { createGate } from '../../support/pages-app.tsx';
-import { parseReply } from '../../support/raw-http.ts';
+import { openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-import { openSocket } from '../connection/open-socket.ts';
 
 const LIMIT = 100 * KiB;
 
@@ -26,10 +21,9 @@ interface SiteOptions extends NonNullable<Parameters<typeof createBodyReader>[0]
 /** A server that answers each body with its length, and trusts `X-Forwarded-For`. */
 async function start({ use, decode, onPiece, place = 'memory', ...limits }: SiteOptions = {}) {
   const bodies = createBodyReader({ window: Minute, ...limits });
-  const front = [requestId({ origins: createOrigins([], 'http://localhost'), trust: createProxyTrust(['loopback']) })];
-  const listener = chain(
-    front,
-    (req, res) => {
+  const { port } = await startTestServer({
+    trustProxy: ['loopback'],
+    routes(req, res) {
       const request = { req, res, limit: LIMIT, decode };
       const answer = async (body: Buffer) => {
         await use?.(body);
@@ -47,16 +41,11 @@ async function start({ use, decode, onPiece, place = 'memory', ...limits }: Site
         sendText(res, error instanceof HttpError ? error.status : 500, 'refused'),
       );
     },
-    (error) => {
-      throw error;
-    },
-  );
-  const { port, close } = await serve(listener);
-  onTestFinished(close);
+  });
 
   /** Starts a body, and sends `bytes` of its `length`. */
   function begin(sender: string, bytes: number, length = LIMIT) {
-    const head = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${sender}\r\nContent-Length: ${length}\r\n\r\n`;
+    const head = `POST /body HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${sender}\r\nContent-Length: ${length}\r\n\r\n`;
     return openSocket(port, head + 'x'.repeat(bytes));
   }
 
@@ -171,7 +160,7 @@ describe('memory for bodies', () => {
 it('comes in few pieces from chunks of one byte, because each piece takes more memory than its byte', async () => {
   let pieces = 0;
   const { port } = await start({ place: 'disk', onPiece: () => pieces++ });
-  const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const head = 'POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
   const body = openSocket(port, `${head}${'1\r\nx\r\n'.repeat(20_000)}0\r\n\r\n`);
   await until(() => body.text.includes('length'), 'its response');
   expect(pieces).toBeLessThan(200);

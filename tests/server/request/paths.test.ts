@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { seenAsPage, spellPath, toPageUrl } from '../../../src/server/request/paths.ts';
 import { toDataUrl } from '../../../src/shared/wire/protocol.ts';
 
@@ -63,33 +63,31 @@ function appOf(step: RequestHandler) {
   return app;
 }
 
-describe('a step that sees page URLs', () => {
-  it.each([
-    ['/_data/orders', '/orders'],
-    ['/_data/orders?page=2', '/orders?page=2'],
-    ['/_data/', '/'],
-    ['/_data', '/'],
-    ['/orders?page=2', '/orders?page=2'],
-    ['/_database', '/_database'],
-    ['/', '/'],
-  ])('sees %s as %s, and later handlers see the original URL', async (asked, seen) => {
-    const urls: string[] = [];
-    const app = appOf((req, _res, next) => {
-      urls.push(req.url);
-      next();
-    });
-    const reply = await request(app).get(asked).expect(200);
-    expect([urls, reply.text]).toEqual([[seen], asked]);
+it.each([
+  ['/_data/orders', '/orders'],
+  ['/_data/orders?page=2', '/orders?page=2'],
+  ['/_data/', '/'],
+  ['/_data', '/'],
+  ['/orders?page=2', '/orders?page=2'],
+  ['/_database', '/_database'],
+  ['/', '/'],
+])('a step that sees page URLs sees %s as %s, and later handlers see the original URL', async (asked, seen) => {
+  const urls: string[] = [];
+  const app = appOf((req, _res, next) => {
+    urls.push(req.url);
+    next();
   });
+  const reply = await request(app).get(asked).expect(200);
+  expect([urls, reply.text]).toEqual([[seen], asked]);
+});
 
-  it('at a fixed path also runs before the page data of that path', async () => {
-    const gate = Router();
-    gate.all('/', (_req, res) => void res.status(403).send('gate'));
-    gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
-    const app = appOf(gate);
-    for (const path of ['/', '/_data', '/_data/', '/_data?a=1', '/admin', '/_data/admin', '/_data/admin/x?a=1']) {
-      expect([path, (await request(app).get(path)).status]).toEqual([path, 403]);
-    }
-    await request(app).get('/_data/orders').expect(200, '/_data/orders');
-  });
+it('a step that sees page URLs at a fixed path also runs before the page data of that path', async () => {
+  const gate = Router();
+  gate.all('/', (_req, res) => void res.status(403).send('gate'));
+  gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
+  const app = appOf(gate);
+  for (const path of ['/', '/_data', '/_data/', '/_data?a=1', '/admin', '/_data/admin', '/_data/admin/x?a=1']) {
+    expect([path, (await request(app).get(path)).status]).toEqual([path, 403]);
+  }
+  await request(app).get('/_data/orders').expect(200, '/_data/orders');
 });

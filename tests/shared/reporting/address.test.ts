@@ -28,47 +28,41 @@ describe('toCrockford', () => {
   });
 });
 
-describe('isAddress', () => {
-  it.each(['7K3QM2XA-9F4W0R6B', `00000000-${toOccurrence(randomBytes(16).toString('hex'))}`])('accepts %s', (text) => {
+it.each(['7K3QM2XA-9F4W0R6B', `00000000-${toOccurrence(randomBytes(16).toString('hex'))}`])(
+  'isAddress accepts %s',
+  (text) => {
     expect(isAddress(text)).toBe(true);
-  });
+  },
+);
 
-  it.each([
-    '',
-    'redirect',
-    '7K3QM2XA',
-    '7K3QM2XA-9F4W0R6',
-    '7K3QM2XU-9F4W0R6B',
-    '7k3qm2xa-9f4w0r6b',
-    ' 7K3QM2XA-9F4W0R6B',
-    null,
-    7,
-    {},
-  ])('refuses %j', (text) => {
-    expect(isAddress(text)).toBe(false);
-  });
+it.each([
+  '',
+  'redirect',
+  '7K3QM2XA',
+  '7K3QM2XA-9F4W0R6',
+  '7K3QM2XU-9F4W0R6B',
+  '7k3qm2xa-9f4w0r6b',
+  ' 7K3QM2XA-9F4W0R6B',
+  null,
+  7,
+  {},
+])('isAddress refuses %j', (text) => {
+  expect(isAddress(text)).toBe(false);
 });
 
-describe('parseAddress', () => {
-  it.each([
-    ['7K3QM2XA', { digest: '7K3QM2XA' }],
-    ['7K3QM2XA-9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
-    ['7k3q m2xa 9f4w or6b', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
-    ['7K3QM2XA/9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
-    ['il0000Oo', { digest: '11000000' }],
-  ])('parses %s', (text, address) => {
-    expect(parseAddress(text)).toEqual(address);
-  });
+it.each([
+  ['7K3QM2XA', { digest: '7K3QM2XA' }],
+  ['7K3QM2XA-9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
+  ['7k3q m2xa 9f4w or6b', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
+  ['7K3QM2XA/9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
+  ['il0000Oo', { digest: '11000000' }],
+])('parseAddress parses %s', (text, address) => {
+  expect(parseAddress(text)).toEqual(address);
+});
 
-  it.each([
-    '',
-    '7K3QM2X',
-    '7K3QM2XAB',
-    '7K3QM2XU',
-    '7K3QM2XA-9F4W0R6',
-    `7K3QM2XA${'-'.repeat(100)}9F4W0R6B`,
-    "' OR 1=1",
-  ])('refuses %j', (text) => {
+it.each(['', '7K3QM2X', '7K3QM2XAB', '7K3QM2XU', '7K3QM2XA-9F4W0R6', `7K3QM2XA${'-'.repeat(100)}9F4W0R6B`, "' OR 1=1"])(
+  'parseAddress refuses %j',
+  (text) => {
     expect(parseAddress(text)).toBeUndefined();
-  });
-});
+  },
+);

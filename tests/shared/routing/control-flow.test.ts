@@ -13,23 +13,21 @@ function thrownBy(run: () => unknown): unknown {
   return undefined;
 }
 
-describe('control-flow responses', () => {
-  it('are recognized across bundles, and nothing else is', () => {
-    const foreign = runInNewContext("({ [Symbol.for('spillway.control-flow')]: true })") as unknown;
-    expect(isControlFlow(foreign)).toBe(true);
-    const hostile = new Proxy(
-      {},
-      {
-        has() {
-          throw new Error('no');
-        },
+it('control-flow responses are recognized across bundles, and nothing else is', () => {
+  const foreign = runInNewContext("({ [Symbol.for('spillway.control-flow')]: true })") as unknown;
+  expect(isControlFlow(foreign)).toBe(true);
+  const hostile = new Proxy(
+    {},
+    {
+      has() {
+        throw new Error('no');
       },
-    );
-    const imitation = { kind: 'redirect', status: 303, location: '/' };
-    for (const value of [undefined, null, 'redirect', 7, new Error('no'), imitation, hostile, ControlFlowResponse]) {
-      expect(isControlFlow(value)).toBe(false);
-    }
-  });
+    },
+  );
+  const imitation = { kind: 'redirect', status: 303, location: '/' };
+  for (const value of [undefined, null, 'redirect', 7, new Error('no'), imitation, hostile, ControlFlowResponse]) {
+    expect(isControlFlow(value)).toBe(false);
+  }
 });
 
 describe('redirect()', () => {

@@ -22,7 +22,10 @@ const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/api/serve-operations.ts': [/^\/a\/([^/]+)\/b\/([^/]+)\/?$/i],
   'src/server/errors/scrub/redact.ts': [],
   'src/server/errors/scrub/secret-keys.ts': [],
-  'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),
+  'src/server/errors/scrub/secret-path.ts': listPathPatterns(
+    ['/reset/:token', '/a?/:b/:secret', '/users/:id/keys/:accessKey', '/:lang?/a/:token'],
+    scrubber,
+  ),
   'src/server/pages/shell/cached-shell.ts': [],
   'src/server/request/paths.ts': [/^(?:\/desk|\/api\/desk)(?:\/|$)/i],
   'src/server/start/logger.ts': [],

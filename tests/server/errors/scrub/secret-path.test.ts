@@ -9,34 +9,32 @@ import { createScrubber } from '../../../../src/server/errors/scrub.ts';
 
 const scrubber = createScrubber();
 
-describe('parameters named like a secret', () => {
-  it.each([
-    ['/reset/abc', '/reset/:token', '/reset/[redacted]'],
-    ['/reset/abc?page=2', '/reset/:token', '/reset/[redacted]?page=2'],
-    ['/users/7/keys/abc/use', '/users/:id/keys/:accessKey/use', '/users/7/keys/[redacted]/use'],
-    ['/_data/reset/abc', '/reset/:token', '/_data/reset/[redacted]'],
-    ['/reset/abc', '/reset/:token?', '/reset/[redacted]'],
-    ['/reset', '/reset/:token?', '/reset'],
-    ['/share/abc', '/:lang?/share/:token', '/share/[redacted]'],
-    ['/de/share/abc', '/:lang?/share/:token', '/de/share/[redacted]'],
-    ['/_data/share/abc/', '/:lang?/share/:token', '/_data/share/[redacted]/'],
-    ['/gr%C3%B6%C3%9Fe/abc', '/:lang?/größe/:token', '/gr%C3%B6%C3%9Fe/[redacted]'],
-    ['/abc', '/:lang?/:token?', '/[redacted]'],
-    ['/edit', '/:token?/edit', '/edit'],
-    ['/reset/abc/file', '/reset/:token/*', '/reset/[redacted]/file'],
-    ['/reset/abc', '/reset/:invite-token', '/reset/[redacted]'],
-    ['/orders/abc', '/orders/:id', '/orders/abc'],
-    ['/orders/abc', undefined, '/orders/abc'],
-  ])('are redacted in %s', (url, route, expected) => {
-    expect(hidePathSecrets(url, route, scrubber)).toBe(expected);
-  });
+it.each([
+  ['/reset/abc', '/reset/:token', '/reset/[redacted]'],
+  ['/reset/abc?page=2', '/reset/:token', '/reset/[redacted]?page=2'],
+  ['/users/7/keys/abc/use', '/users/:id/keys/:accessKey/use', '/users/7/keys/[redacted]/use'],
+  ['/_data/reset/abc', '/reset/:token', '/_data/reset/[redacted]'],
+  ['/reset/abc', '/reset/:token?', '/reset/[redacted]'],
+  ['/reset', '/reset/:token?', '/reset'],
+  ['/share/abc', '/:lang?/share/:token', '/share/[redacted]'],
+  ['/de/share/abc', '/:lang?/share/:token', '/de/share/[redacted]'],
+  ['/_data/share/abc/', '/:lang?/share/:token', '/_data/share/[redacted]/'],
+  ['/gr%C3%B6%C3%9Fe/abc', '/:lang?/größe/:token', '/gr%C3%B6%C3%9Fe/[redacted]'],
+  ['/abc', '/:lang?/:token?', '/[redacted]'],
+  ['/edit', '/:token?/edit', '/edit'],
+  ['/reset/abc/file', '/reset/:token/*', '/reset/[redacted]/file'],
+  ['/reset/abc', '/reset/:invite-token', '/reset/[redacted]'],
+  ['/orders/abc', '/orders/:id', '/orders/abc'],
+  ['/orders/abc', undefined, '/orders/abc'],
+])('parameters named like a secret are redacted in %s', (url, route, expected) => {
+  expect(hidePathSecrets(url, route, scrubber)).toBe(expected);
+});
 
-  it('are known by their values, encoded and decoded', () => {
-    expect(listPathSecrets('/reset/a%20b', '/reset/:token', scrubber)).toEqual(['a%20b', 'a b']);
-    expect(listPathSecrets('/share/abc', '/:lang?/share/:token', scrubber)).toEqual(['abc', 'abc']);
-    expect(listPathSecrets('/reset/%', '/reset/:token', scrubber)).toEqual(['%', '%']);
-    expect(listPathSecrets('/orders/7', '/orders/:id', scrubber)).toEqual([]);
-  });
+it('parameters named like a secret are known by their values, encoded and decoded', () => {
+  expect(listPathSecrets('/reset/a%20b', '/reset/:token', scrubber)).toEqual(['a%20b', 'a b']);
+  expect(listPathSecrets('/share/abc', '/:lang?/share/:token', scrubber)).toEqual(['abc', 'abc']);
+  expect(listPathSecrets('/reset/%', '/reset/:token', scrubber)).toEqual(['%', '%']);
+  expect(listPathSecrets('/orders/7', '/orders/:id', scrubber)).toEqual([]);
 });
 
 it('redacts secrets in a path by pattern and by value, every time', () => {
@@ -160,30 +158,4 @@ describe('in any text, such parameters', () => {
   ])('are not looked for in %s', (text) => {
     expect(own.text(text)).toBe(text);
   });
-});
-
-it('takes no longer for text that is crafted to be slow', () => {
-  const routes = ['/users/:id/keys/:accessKey', '/:lang?/a/:token'];
-  const own = createScrubber({ patterns: listPathPatterns(routes, scrubber) });
-  const parts = [
-    '/users/',
-    '/users/a/keys',
-    'a',
-    '/',
-    '/a',
-    '/a/',
-    `${'a.'.repeat(100)}/a/`,
-    '(a',
-    '[a/a/',
-    '\\u',
-    ':/',
-    '%2',
-  ];
-  const times = parts.map((part) => {
-    const text = part.repeat(16_000 / part.length);
-    const start = performance.now();
-    own.text(text);
-    return performance.now() - start;
-  });
-  expect(Math.max(...times)).toBeLessThan(500);
 });

@@ -138,54 +138,52 @@ describe('cookies of an action', () => {
   });
 });
 
-describe('a session of express-session, whose cookie is written with the headers', () => {
-  const steps = [session({ name: 'sid', secret: 'weir', resave: false, saveUninitialized: false })];
+const steps = [session({ name: 'sid', secret: 'weir', resave: false, saveUninitialized: false })];
 
-  async function startSessions() {
-    const app = await startPages(
-      [
-        {
-          id: 'root',
-          server: {
-            loader: ({ context }) => context.user,
-            actions: {
-              enter: ({ context, form }) => context.enter(form.get('name')),
-              refuse: async ({ context }) => (await context.enter('ada')) ?? invalid({ errors: {} }),
-              leave: ({ context }) => context.leave(),
-            },
-          },
-          children: [{ id: 'page', path: '/page' }],
-        },
-      ],
+async function startSessions() {
+  const app = await startPages(
+    [
       {
-        steps,
-        createContext: ({ request: { session: own }, response: { req } }) => ({
-          user: own?.user ?? 'nobody',
-          async enter(name: string) {
-            await new Promise((resolve) => own.regenerate(resolve));
-            req.session.user = name;
+        id: 'root',
+        server: {
+          loader: ({ context }) => context.user,
+          actions: {
+            enter: ({ context, form }) => context.enter(form.get('name')),
+            refuse: async ({ context }) => (await context.enter('ada')) ?? invalid({ errors: {} }),
+            leave: ({ context }) => context.leave(),
           },
-          leave: () => new Promise<void>((resolve) => own.destroy(() => resolve())),
-        }),
+        },
+        children: [{ id: 'page', path: '/page' }],
       },
-    );
-    return async (body: string, headers: Record<string, string>) => {
-      const reply = await app.post('/page', body, headers);
-      return {
-        user: parsePage(reply.text).payload.data.root,
-        cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
-      };
+    ],
+    {
+      steps,
+      createContext: ({ request: { session: own }, response: { req } }) => ({
+        user: own?.user ?? 'nobody',
+        async enter(name: string) {
+          await new Promise((resolve) => own.regenerate(resolve));
+          req.session.user = name;
+        },
+        leave: () => new Promise<void>((resolve) => own.destroy(() => resolve())),
+      }),
+    },
+  );
+  return async (body: string, headers: Record<string, string>) => {
+    const reply = await app.post('/page', body, headers);
+    return {
+      user: parsePage(reply.text).payload.data.root,
+      cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
     };
-  }
+  };
+}
 
-  it('is that of the action in the page after it', async () => {
-    const ask = await startSessions();
-    const entered = await ask('_action=root.enter&name=ada', DATA);
-    expect(entered).toEqual({ user: 'ada', cookie: expect.stringMatching(/^sid=s/) });
-    const changed = await ask('_action=root.enter&name=grace', { ...DATA, Cookie: entered.cookie });
-    expect(changed.user).toBe('grace');
-    expect(changed.cookie).not.toBe(entered.cookie);
-    expect((await ask('_action=root.leave', { ...DATA, Cookie: changed.cookie })).user).toBe('nobody');
-    expect((await ask('_action=root.refuse', FORM)).user).toBe('ada');
-  });
+it('a session of express-session, whose cookie is written with the headers is that of the action in the page after it', async () => {
+  const ask = await startSessions();
+  const entered = await ask('_action=root.enter&name=ada', DATA);
+  expect(entered).toEqual({ user: 'ada', cookie: expect.stringMatching(/^sid=s/) });
+  const changed = await ask('_action=root.enter&name=grace', { ...DATA, Cookie: entered.cookie });
+  expect(changed.user).toBe('grace');
+  expect(changed.cookie).not.toBe(entered.cookie);
+  expect((await ask('_action=root.leave', { ...DATA, Cookie: changed.cookie })).user).toBe('nobody');
+  expect((await ask('_action=root.refuse', FORM)).user).toBe('ada');
 });

@@ -1,6 +1,5 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { toTypedValues } from '../../../../src/server/pages/actions/form-body.ts';
 import { formAction } from '../../../../src/server/pages/actions/form-schema.ts';
 import type { ActionArgs } from '../../../../src/server/pages/server-page.ts';
 
@@ -58,15 +57,6 @@ describe('formAction', () => {
     const lists = formAction(schema, ({ data }) => data, { lists: ['ids', 'none'] });
     const answer = await lists(post(['tags', 'a'], ['tags', 'b'], ['ids', '1']) as never);
     expect(answer).toEqual({ tags: ['a', 'b'], ids: ['1'], none: [] });
-  });
-
-  it('asks a form for no name, because each question looks at all of its fields', async () => {
-    const getAll = vi.spyOn(FormData.prototype, 'getAll');
-    onTestFinished(() => getAll.mockRestore());
-    const form = post(['name', ' '], ['age', '1'], ['age', '2']);
-    expect(await action(form)).toMatchObject({ status: 422 });
-    expect(toTypedValues(form.form)).toEqual({ name: ' ', age: ['1', '2'] });
-    expect(getAll).not.toHaveBeenCalled();
   });
 
   it('accepts any Standard Schema, also asynchronous ones and paths of objects', async () => {

@@ -179,8 +179,9 @@ describe('an action', () => {
   });
 });
 
-describe('the arguments of an action', () => {
-  it.each(SENDERS)('are the request as a POST, and the fields in `form`, %s', async (_name, headers) => {
+it.each(SENDERS)(
+  'the arguments of an action are the request as a POST, and the fields in `form`, %s',
+  async (_name, headers) => {
     const seen = createGate<unknown[]>();
     const app = await startPages(
       table({
@@ -203,8 +204,8 @@ describe('the arguments of an action', () => {
         ['tag', '2'],
       ],
     ]);
-  });
-});
+  },
+);
 
 describe('the name of an action', () => {
   it('selects the layout that defines it, from any page, and keeps it if the action fails', async () => {
@@ -366,35 +367,33 @@ it.each([
   },
 );
 
-describe('guards', () => {
-  it('of the whole branch run before an action, and before its loaders', async () => {
-    const calls: string[] = [];
-    const note = (what: string) => () => void calls.push(what);
-    const page = { guard: () => forbidden(), loader: note('loader') };
-    const app = await startPages(table({ save: note('action') }, page, { actions: { subscribe: note('layout') } }));
-    for (const name of ['page.save', 'root.subscribe']) {
-      for (const [, headers] of SENDERS) {
-        expect((await app.post('/page', `_action=${name}`, headers)).status).toBe(403);
-      }
+it('guards of the whole branch run before an action, and before its loaders', async () => {
+  const calls: string[] = [];
+  const note = (what: string) => () => void calls.push(what);
+  const page = { guard: () => forbidden(), loader: note('loader') };
+  const app = await startPages(table({ save: note('action') }, page, { actions: { subscribe: note('layout') } }));
+  for (const name of ['page.save', 'root.subscribe']) {
+    for (const [, headers] of SENDERS) {
+      expect((await app.post('/page', `_action=${name}`, headers)).status).toBe(403);
     }
-    expect(calls).toEqual([]);
-  });
+  }
+  expect(calls).toEqual([]);
+});
 
-  it('do not run before an open action, so that a visitor can sign in, but before the page', async () => {
-    const calls: string[] = [];
-    const actions = {
-      enter: ({ form }: ActionArgs) => (form.has('token') ? undefined : invalid({ errors: { token: 'No.' } })),
-      change: () => void calls.push('change'),
-    };
-    const layout = { guard: () => unauthorized(), actions, openActions: ['enter'] as const };
-    const app = await startPages(table({}, {}, layout));
-    expect((await app.post('/page', '_action=root.enter&token=a')).status).toBe(303);
-    expect((await app.post('/page', '_action=root.change')).status).toBe(401);
-    expect(calls).toEqual([]);
-    const refused = await app.post('/page', '_action=root.enter', DATA);
-    expect(refused.status).toBe(401);
-    expect(parsePage(refused.text).payload.action).toMatchObject({ status: 422, errors: { token: 'No.' } });
-  });
+it('guards do not run before an open action, so that a visitor can sign in, but before the page', async () => {
+  const calls: string[] = [];
+  const actions = {
+    enter: ({ form }: ActionArgs) => (form.has('token') ? undefined : invalid({ errors: { token: 'No.' } })),
+    change: () => void calls.push('change'),
+  };
+  const layout = { guard: () => unauthorized(), actions, openActions: ['enter'] as const };
+  const app = await startPages(table({}, {}, layout));
+  expect((await app.post('/page', '_action=root.enter&token=a')).status).toBe(303);
+  expect((await app.post('/page', '_action=root.change')).status).toBe(401);
+  expect(calls).toEqual([]);
+  const refused = await app.post('/page', '_action=root.enter', DATA);
+  expect(refused.status).toBe(401);
+  expect(parsePage(refused.text).payload.action).toMatchObject({ status: 422, errors: { token: 'No.' } });
 });
 
 describe('the body of a form', () => {

@@ -63,8 +63,9 @@ describe('GET of page data', () => {
   });
 });
 
-describe('compressed page data', () => {
-  it.each(['gzip', 'br'])('streams: the first line arrives before a deferred value, with %s', async (encoding) => {
+it.each(['gzip', 'br'])(
+  'compressed page data streams: the first line arrives before a deferred value, with %s',
+  async (encoding) => {
     const gates = [createGate<string>(), createGate<string>()];
     const app = await startPages(
       page({ loader: () => ({ first: gates[0]?.promise, second: gates[1]?.promise, text: 'words '.repeat(400) }) }),
@@ -82,8 +83,8 @@ describe('compressed page data', () => {
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding', 'x-accel-buffering': 'no' });
     expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
     expect(parsePage(text).decoder.pending).toBe(0);
-  });
-});
+  },
+);
 
 describe('HEAD of page data', () => {
   const rest = (headers: object): object =>
@@ -203,33 +204,29 @@ describe('a version', () => {
   });
 });
 
-describe('a redirect as data', () => {
-  it.each([
-    ['a page', () => redirect('/page?a=1#b'), { redirect: '/page?a=1#b' }],
-    ['a path without a page', () => redirect('/export.csv'), { redirect: '/export.csv', reload: true }],
-    [
-      'another site',
-      () => redirect('https://pay.example/x', { external: true }),
-      { redirect: 'https://pay.example/x', reload: true },
-    ],
-  ])('to %s is sent with 200', async (_name, loader, expected) => {
-    const app = await startPages([...page({}), { id: 'from', path: '/from', server: { loader } }]);
-    const { status, headers, text } = await app.ask('/_data/from');
-    expect(status).toBe(200);
-    expect(headers.location).toBeUndefined();
-    expect(headers['cache-control']).toBe('no-store');
-    expect(JSON.parse(text)).toEqual({ d: { build: BUILD_ID, ...expected } });
-  });
+it.each([
+  ['a page', () => redirect('/page?a=1#b'), { redirect: '/page?a=1#b' }],
+  ['a path without a page', () => redirect('/export.csv'), { redirect: '/export.csv', reload: true }],
+  [
+    'another site',
+    () => redirect('https://pay.example/x', { external: true }),
+    { redirect: 'https://pay.example/x', reload: true },
+  ],
+])('a redirect as data to %s is sent with 200', async (_name, loader, expected) => {
+  const app = await startPages([...page({}), { id: 'from', path: '/from', server: { loader } }]);
+  const { status, headers, text } = await app.ask('/_data/from');
+  expect(status).toBe(200);
+  expect(headers.location).toBeUndefined();
+  expect(headers['cache-control']).toBe('no-store');
+  expect(JSON.parse(text)).toEqual({ d: { build: BUILD_ID, ...expected } });
 });
 
-describe('a path without data', () => {
-  it('is answered with `notPage`, so that the browser loads a document', async () => {
-    const app = await startPages(page({}));
-    for (const path of ['/_data/nothing', '/_data/page/', '/_data/PAGE', '/_data/_data/page']) {
-      const { status, headers, text } = await app.ask(path);
-      expect([status, text]).toEqual([404, '{"notPage":true}']);
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers['x-build-id']).toBe(BUILD_ID);
-    }
-  });
+it('a path without data is answered with `notPage`, so that the browser loads a document', async () => {
+  const app = await startPages(page({}));
+  for (const path of ['/_data/nothing', '/_data/page/', '/_data/PAGE', '/_data/_data/page']) {
+    const { status, headers, text } = await app.ask(path);
+    expect([status, text]).toEqual([404, '{"notPage":true}']);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['x-build-id']).toBe(BUILD_ID);
+  }
 });

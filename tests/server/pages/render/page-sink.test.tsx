@@ -85,57 +85,55 @@ it('a deferred value that no component awaits is sent before the document ends',
   expect(text.match(/<\/body>/g)).toHaveLength(1);
 });
 
-describe('a large page with many deferred parts', () => {
-  const ROWS = 60;
-  const text = (row: number): string => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
+const ROWS = 60;
+const text = (row: number): string => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
 
-  function Rows() {
-    const { rows } = useData<{ rows: Promise<string>[] }>();
-    return (
-      <>
-        <p title={'😀'.repeat(50_001)}>{'a😀'.repeat(60_000)}</p>
-        {rows.map((row, index) => (
-          <section key={index}>
-            <Await value={row} fallback={<i data-row={index}>waiting</i>}>
-              {(value) => <b title={value}>{value}</b>}
-            </Await>
-          </section>
-        ))}
-      </>
-    );
-  }
-  const table: readonly TestPage[] = [
-    {
-      id: 'page',
-      path: '/page',
-      view: Rows,
-      server: { loader: () => ({ rows: Array.from({ length: ROWS }, (_, row) => sleep((row * 7) % 50, text(row))) }) },
-    },
-  ];
-
-  it.each(['/page', '/page?_whole=1'])(
-    'has every script between two tags, and no broken character: %s',
-    async (path) => {
-      const app = await startPages(table, { compression: true });
-      const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
-      expect(html.length).toBeGreaterThan(200_000);
-      expect(html).not.toContain('\uFFFD');
-      const { payload, late, decoder } = parsePage(html);
-      expect(late).toHaveLength(ROWS);
-      expect(decoder.pending).toBe(0);
-      const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
-      expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));
-
-      // Without Spillway's blocks, the rest is React's output. Every tag is closed, and every row occurs once.
-      const rest = html
-        .replace(/<script type="application\/json"[^>]*>.*?<\/script>/gs, '')
-        .replace(/<script[^>]*>.*?<\/script>/gs, '');
-      const tags = rest.match(/<(?!!)[^<>]*>/g) ?? [];
-      for (const tag of tags) expect(tag).toMatch(/^<\/?[a-z][a-z0-9]*(?:\s+[a-zA-Z-]+(?:="[^"]*")?)*\s*\/?>$/);
-      expect(rest).toContain(`<p title="${'😀'.repeat(50_001)}">${'a😀'.repeat(60_000)}</p>`);
-      for (let row = 0; row < ROWS; row += 1) {
-        expect(rest.split(`end ${row}</b>`), `row ${row}`).toHaveLength(2);
-      }
-    },
+function Rows() {
+  const { rows } = useData<{ rows: Promise<string>[] }>();
+  return (
+    <>
+      <p title={'😀'.repeat(50_001)}>{'a😀'.repeat(60_000)}</p>
+      {rows.map((row, index) => (
+        <section key={index}>
+          <Await value={row} fallback={<i data-row={index}>waiting</i>}>
+            {(value) => <b title={value}>{value}</b>}
+          </Await>
+        </section>
+      ))}
+    </>
   );
-});
+}
+const table: readonly TestPage[] = [
+  {
+    id: 'page',
+    path: '/page',
+    view: Rows,
+    server: { loader: () => ({ rows: Array.from({ length: ROWS }, (_, row) => sleep((row * 7) % 50, text(row))) }) },
+  },
+];
+
+it.each(['/page', '/page?_whole=1'])(
+  'a large page with many deferred parts has every script between two tags, and no broken character: %s',
+  async (path) => {
+    const app = await startPages(table, { compression: true });
+    const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(html.length).toBeGreaterThan(200_000);
+    expect(html).not.toContain('\uFFFD');
+    const { payload, late, decoder } = parsePage(html);
+    expect(late).toHaveLength(ROWS);
+    expect(decoder.pending).toBe(0);
+    const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
+    expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));
+
+    // Without Spillway's blocks, the rest is React's output. Every tag is closed, and every row occurs once.
+    const rest = html
+      .replace(/<script type="application\/json"[^>]*>.*?<\/script>/gs, '')
+      .replace(/<script[^>]*>.*?<\/script>/gs, '');
+    const tags = rest.match(/<(?!!)[^<>]*>/g) ?? [];
+    for (const tag of tags) expect(tag).toMatch(/^<\/?[a-z][a-z0-9]*(?:\s+[a-zA-Z-]+(?:="[^"]*")?)*\s*\/?>$/);
+    expect(rest).toContain(`<p title="${'😀'.repeat(50_001)}">${'a😀'.repeat(60_000)}</p>`);
+    for (let row = 0; row < ROWS; row += 1) {
+      expect(rest.split(`end ${row}</b>`), `row ${row}`).toHaveLength(2);
+    }
+  },
+);

@@ -135,32 +135,30 @@ describe('the document', () => {
   });
 });
 
-describe('HEAD of a page', () => {
-  it('runs guards and loaders, and renders nothing', async () => {
-    const calls: string[] = [];
-    const app = await startPages([
-      {
-        id: 'a',
-        path: '/a',
-        view: () => {
-          calls.push('render');
-          return <p>a</p>;
-        },
-        server: { guard: () => void calls.push('guard'), loader: () => void calls.push('loader') },
+it('HEAD of a page runs guards and loaders, and renders nothing', async () => {
+  const calls: string[] = [];
+  const app = await startPages([
+    {
+      id: 'a',
+      path: '/a',
+      view: () => {
+        calls.push('render');
+        return <p>a</p>;
       },
-    ]);
-    const head = await app.ask('/a', { method: 'HEAD' });
-    expect(calls).toEqual(['guard', 'loader']);
-    const get = await app.ask('/a');
-    expect(head.status).toBe(200);
-    expect(head.text).toBe('');
-    const volatile = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'content-security-policy'];
-    const rest = (headers: object) => Object.entries(headers).filter(([name]) => !volatile.includes(name));
-    expect(rest(head.headers)).toEqual(rest(get.headers));
-    expect(String(head.headers['content-security-policy']).replace(/nonce-[^']+/g, '')).toBe(
-      String(get.headers['content-security-policy']).replace(/nonce-[^']+/g, ''),
-    );
-  });
+      server: { guard: () => void calls.push('guard'), loader: () => void calls.push('loader') },
+    },
+  ]);
+  const head = await app.ask('/a', { method: 'HEAD' });
+  expect(calls).toEqual(['guard', 'loader']);
+  const get = await app.ask('/a');
+  expect(head.status).toBe(200);
+  expect(head.text).toBe('');
+  const volatile = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'content-security-policy'];
+  const rest = (headers: object) => Object.entries(headers).filter(([name]) => !volatile.includes(name));
+  expect(rest(head.headers)).toEqual(rest(get.headers));
+  expect(String(head.headers['content-security-policy']).replace(/nonce-[^']+/g, '')).toBe(
+    String(get.headers['content-security-policy']).replace(/nonce-[^']+/g, ''),
+  );
 });
 
 function LateRows() {

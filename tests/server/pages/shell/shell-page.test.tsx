@@ -365,33 +365,31 @@ it('a guard of a shell page runs for each visitor before the shell is sent, and 
   expect(loader).toHaveBeenCalledTimes(1);
 });
 
-describe('the data of a shell page', () => {
-  it('is the part for everyone, with an ETag and 304', async () => {
-    const app = await startShell();
-    const one = await app.ask('/_data/page', as('ada'));
-    expect((await app.ask('/_data/page', as('grace'))).text).toBe(one.text);
-    expect(one.headers['cache-control']).toBe('private, no-cache');
-    const { payload, decoder } = parsePage(one.text);
-    expect([payload.shell, decoder.pending, (payload.data.page as Data).title]).toEqual([true, 1, 'The shop']);
-    const head = await app.ask('/_data/page', { method: 'HEAD' });
-    const { etag } = one.headers;
-    expect([head.status, head.text, head.headers.etag]).toEqual([200, '', etag]);
-    const same = await app.ask('/_data/page', { headers: { 'If-None-Match': String(etag) } });
-    expect([same.status, same.text, same.headers.etag]).toEqual([304, '', etag]);
-  });
+it('the data of a shell page is the part for everyone, with an ETag and 304', async () => {
+  const app = await startShell();
+  const one = await app.ask('/_data/page', as('ada'));
+  expect((await app.ask('/_data/page', as('grace'))).text).toBe(one.text);
+  expect(one.headers['cache-control']).toBe('private, no-cache');
+  const { payload, decoder } = parsePage(one.text);
+  expect([payload.shell, decoder.pending, (payload.data.page as Data).title]).toEqual([true, 1, 'The shop']);
+  const head = await app.ask('/_data/page', { method: 'HEAD' });
+  const { etag } = one.headers;
+  expect([head.status, head.text, head.headers.etag]).toEqual([200, '', etag]);
+  const same = await app.ask('/_data/page', { headers: { 'If-None-Match': String(etag) } });
+  expect([same.status, same.text, same.headers.etag]).toEqual([304, '', etag]);
+});
 
-  it('has its holes at a URL of its own, which no cache keeps, and they fit the shell', async () => {
-    const app = await startShell();
-    const shell = await app.ask('/_data/page');
-    for (const user of ['ada', 'grace']) {
-      const holes = await app.ask('/_data/page?_holes=', as(user));
-      expect(holes.headers).toMatchObject({ 'cache-control': 'no-store', 'x-holes': expect.stringMatching(/^W\/"/) });
-      expect(holes.headers.etag).toBeUndefined();
-      const { payload, decoder } = parsePage(`${shell.text}\n${holes.text}`);
-      expect(decoder.pending).toBe(0);
-      expect(await (payload.data.page as Data).user).toBe(user);
-    }
-  });
+it('the data of a shell page has its holes at a URL of its own, which no cache keeps, and they fit the shell', async () => {
+  const app = await startShell();
+  const shell = await app.ask('/_data/page');
+  for (const user of ['ada', 'grace']) {
+    const holes = await app.ask('/_data/page?_holes=', as(user));
+    expect(holes.headers).toMatchObject({ 'cache-control': 'no-store', 'x-holes': expect.stringMatching(/^W\/"/) });
+    expect(holes.headers.etag).toBeUndefined();
+    const { payload, decoder } = parsePage(`${shell.text}\n${holes.text}`);
+    expect(decoder.pending).toBe(0);
+    expect(await (payload.data.page as Data).user).toBe(user);
+  }
 });
 
 it('a form on a shell page is answered only for this visitor', async () => {

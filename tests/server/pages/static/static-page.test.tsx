@@ -175,53 +175,49 @@ describe('a static page', () => {
   });
 });
 
-describe('the host in a static page', () => {
-  const saysHost: Partial<TestPage> = { view: () => <p>{useHost()}</p> };
+const saysHost: Partial<TestPage> = { view: () => <p>{useHost()}</p> };
 
-  it('is an error that says what to do if no origin, or several, are configured', async () => {
-    const publicOrigins = ['https://weir.example', 'https://www.weir.example'];
-    const bare = await startPages(staticPage(undefined, saysHost));
-    expect((await bare.ask('/page')).status).toBe(500);
-    const app = await startPages(staticPage(undefined, saysHost), { publicOrigins });
-    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'www.weir.example' } });
-    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
-    expect(text).not.toContain('www.weir.example');
-    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* Set PUBLIC_ORIGINS/);
-  });
+it('the host in a static page is an error that says what to do if no origin, or several, are configured', async () => {
+  const publicOrigins = ['https://weir.example', 'https://www.weir.example'];
+  const bare = await startPages(staticPage(undefined, saysHost));
+  expect((await bare.ask('/page')).status).toBe(500);
+  const app = await startPages(staticPage(undefined, saysHost), { publicOrigins });
+  const { status, headers, text } = await app.ask('/page', { headers: { Host: 'www.weir.example' } });
+  expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+  expect(text).not.toContain('www.weir.example');
+  expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* Set PUBLIC_ORIGINS/);
 });
 
-describe('a static page that fails', () => {
-  const fail = () => {
-    throw new CanaryError();
-  };
-  const hang = () => new Promise<never>(() => {});
-  const deferred = (load: () => unknown): Partial<TestPage> => ({
-    server: { loader: () => ({ late: sleep(10).then(load) }) },
-    view: () => <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <p>{value}</p>}</Await>,
-  });
+const fail = () => {
+  throw new CanaryError();
+};
+const hang = () => new Promise<never>(() => {});
+const deferred = (load: () => unknown): Partial<TestPage> => ({
+  server: { loader: () => ({ late: sleep(10).then(load) }) },
+  view: () => <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <p>{value}</p>}</Await>,
+});
 
-  it.each<[string, number, (isBroken: () => boolean) => Partial<TestPage>]>([
-    ['a failing loader', 500, (isBroken) => ({ server: { loader: () => isBroken() && fail() } })],
-    ['a failing component', 500, (isBroken) => ({ view: () => (isBroken() ? fail() : <p>healed</p>) })],
-    ['a control-flow response', 404, (isBroken) => ({ server: { loader: () => isBroken() && notFound() } })],
-    ['a loader that never returns', 500, (isBroken) => ({ server: { loader: () => isBroken() && hang() } })],
-    ['a deferred value that never settles', 200, (isBroken) => deferred(() => (isBroken() ? hang() : 'healed'))],
-    ['notFound() from a deferred value', 404, (isBroken) => deferred(() => (isBroken() ? notFound() : 'healed'))],
-  ])('with %s is not cached, and has status %i', async (_name, status, toPage) => {
-    let isBroken = true;
-    const page = toPage(() => isBroken);
-    const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 300 });
-    for (const path of ['/page', '/_data/page']) {
-      const reply = await app.ask(path);
-      expect(reply.status).toBe(status);
-      expect(reply.headers['cache-control']).not.toContain('public');
-      expect(reply.headers.etag).toBeUndefined();
-      expect(leakIn(reply.text)).toBeUndefined();
-    }
-    isBroken = false;
-    const { text, headers } = await app.ask('/page');
-    expect(text).toContain('<p>healed</p>');
-    expect(headers).toMatchObject({ 'cache-control': 'public, no-cache', etag: expect.any(String) });
-    expect(parsePage(text).decoder.pending).toBe(0);
-  });
+it.each<[string, number, (isBroken: () => boolean) => Partial<TestPage>]>([
+  ['a failing loader', 500, (isBroken) => ({ server: { loader: () => isBroken() && fail() } })],
+  ['a failing component', 500, (isBroken) => ({ view: () => (isBroken() ? fail() : <p>healed</p>) })],
+  ['a control-flow response', 404, (isBroken) => ({ server: { loader: () => isBroken() && notFound() } })],
+  ['a loader that never returns', 500, (isBroken) => ({ server: { loader: () => isBroken() && hang() } })],
+  ['a deferred value that never settles', 200, (isBroken) => deferred(() => (isBroken() ? hang() : 'healed'))],
+  ['notFound() from a deferred value', 404, (isBroken) => deferred(() => (isBroken() ? notFound() : 'healed'))],
+])('a static page that fails with %s is not cached, and has status %i', async (_name, status, toPage) => {
+  let isBroken = true;
+  const page = toPage(() => isBroken);
+  const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 300 });
+  for (const path of ['/page', '/_data/page']) {
+    const reply = await app.ask(path);
+    expect(reply.status).toBe(status);
+    expect(reply.headers['cache-control']).not.toContain('public');
+    expect(reply.headers.etag).toBeUndefined();
+    expect(leakIn(reply.text)).toBeUndefined();
+  }
+  isBroken = false;
+  const { text, headers } = await app.ask('/page');
+  expect(text).toContain('<p>healed</p>');
+  expect(headers).toMatchObject({ 'cache-control': 'public, no-cache', etag: expect.any(String) });
+  expect(parsePage(text).decoder.pending).toBe(0);
 });

@@ -101,91 +101,89 @@ async function start() {
 
 const toId = (index: number) => index.toString(16).padStart(32, '0');
 
-describe('a failure', () => {
-  it('is sent completely, under its own id, and without anything else', async () => {
-    const { received, report } = await start();
-    const before = structuredClone(failure);
-    report();
-    expect(failure).toEqual(before);
-    await until(() => received.length === 1, 'the event');
-    const [{ header, items } = { header: {}, items: [] }] = received;
-    const trace = { trace_id: failure.traceId, public_key: 'publickey' };
-    expect(header).toMatchObject({ event_id: failure.id, trace });
-    const [{ sdk, ...event } = {}, ...others] = items;
-    expect([others, sdk]).toEqual([[], expect.objectContaining({ name: 'sentry.javascript.node' })]);
-    expect(event).toEqual({
-      event_id: failure.id,
-      timestamp: 1_795_000_000.5,
-      platform: 'node',
-      level: 'error',
-      environment: 'production',
+it('a failure is sent completely, under its own id, and without anything else', async () => {
+  const { received, report } = await start();
+  const before = structuredClone(failure);
+  report();
+  expect(failure).toEqual(before);
+  await until(() => received.length === 1, 'the event');
+  const [{ header, items } = { header: {}, items: [] }] = received;
+  const trace = { trace_id: failure.traceId, public_key: 'publickey' };
+  expect(header).toMatchObject({ event_id: failure.id, trace });
+  const [{ sdk, ...event } = {}, ...others] = items;
+  expect([others, sdk]).toEqual([[], expect.objectContaining({ name: 'sentry.javascript.node' })]);
+  expect(event).toEqual({
+    event_id: failure.id,
+    timestamp: 1_795_000_000.5,
+    platform: 'node',
+    level: 'error',
+    environment: 'production',
+    release: 'v1.4.0',
+    transaction: 'GET /orders/:id',
+    fingerprint: ['7K3QM2XA'],
+    tags: {
+      plan: 'pro',
+      digest: '7K3QM2XA',
+      incident: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
+      route: '/orders/:id',
       release: 'v1.4.0',
-      transaction: 'GET /orders/:id',
-      fingerprint: ['7K3QM2XA'],
-      tags: {
-        plan: 'pro',
-        digest: '7K3QM2XA',
-        incident: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
-        route: '/orders/:id',
-        release: 'v1.4.0',
-        request_id: 'req-1',
-        origin: 'loader',
-        kind: 'exception',
-        side: 'server',
+      request_id: 'req-1',
+      origin: 'loader',
+      kind: 'exception',
+      side: 'server',
+    },
+    contexts: {
+      incident: {
+        address: '7K3QM2XA-9F4W0R6B',
+        url: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
+        build: 'a29092e775f1',
+        thrown_at: 'src/server/product/pages/orders.ts showOrder',
+        cut: ['values'],
       },
-      contexts: {
-        incident: {
-          address: '7K3QM2XA-9F4W0R6B',
-          url: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
-          build: 'a29092e775f1',
-          thrown_at: 'src/server/product/pages/orders.ts showOrder',
-          cut: ['values'],
+      trace: { trace_id: failure.traceId, span_id: failure.spanId },
+      react: { componentStack: '\n    at Order' },
+    },
+    extra: failure.extra,
+    request: { method: 'GET', url: 'https://example.com/orders/7?page=2', headers: { accept: 'text/html' } },
+    breadcrumbs: [{ timestamp: 1_795_000_000, category: 'fetch', message: 'GET /x', data: { status: 500 } }],
+    exception: {
+      values: [
+        {
+          type: 'Error',
+          value: 'connect (ECONNREFUSED)',
+          stacktrace: { frames: [{ filename: 'node:net', function: 'connect', in_app: false }] },
+          mechanism: { type: 'chained', handled: true, exception_id: 1, parent_id: 0 },
         },
-        trace: { trace_id: failure.traceId, span_id: failure.spanId },
-        react: { componentStack: '\n    at Order' },
-      },
-      extra: failure.extra,
-      request: { method: 'GET', url: 'https://example.com/orders/7?page=2', headers: { accept: 'text/html' } },
-      breadcrumbs: [{ timestamp: 1_795_000_000, category: 'fetch', message: 'GET /x', data: { status: 500 } }],
-      exception: {
-        values: [
-          {
-            type: 'Error',
-            value: 'connect (ECONNREFUSED)',
-            stacktrace: { frames: [{ filename: 'node:net', function: 'connect', in_app: false }] },
-            mechanism: { type: 'chained', handled: true, exception_id: 1, parent_id: 0 },
+        {
+          type: 'Error',
+          value: 'The order cannot be shown.',
+          stacktrace: {
+            frames: [
+              { filename: 'node_modules/express/lib/router.js', lineno: 3, colno: 1, in_app: false },
+              { filename: 'app:///server/main.js', function: 'showOrder', lineno: 10, colno: 5, in_app: true },
+            ],
           },
-          {
-            type: 'Error',
-            value: 'The order cannot be shown.',
-            stacktrace: {
-              frames: [
-                { filename: 'node_modules/express/lib/router.js', lineno: 3, colno: 1, in_app: false },
-                { filename: 'app:///server/main.js', function: 'showOrder', lineno: 10, colno: 5, in_app: true },
-              ],
-            },
-            mechanism: { type: 'spillway', handled: true, exception_id: 0 },
-          },
-        ],
-      },
-      debug_meta: {
-        images: [
-          { type: 'sourcemap', code_file: 'app:///server/main.js', debug_id: '11111111-2222-4333-8444-555555555555' },
-        ],
-      },
-    });
-    expect(JSON.stringify(received)).not.toContain(process.cwd());
+          mechanism: { type: 'spillway', handled: true, exception_id: 0 },
+        },
+      ],
+    },
+    debug_meta: {
+      images: [
+        { type: 'sourcemap', code_file: 'app:///server/main.js', debug_id: '11111111-2222-4333-8444-555555555555' },
+      ],
+    },
   });
+  expect(JSON.stringify(received)).not.toContain(process.cwd());
+});
 
-  it("does not pass the SDK's client of the process, which nothing installs", async () => {
-    const count = () => ['uncaughtException', 'SIGTERM'].map((name) => process.listenerCount(name));
-    const before = count();
-    const { received, report } = await start();
-    captureException(new Error('past the funnel'));
-    report();
-    await until(() => received.length > 0, 'the event');
-    expect([getClient(), received.length, count()]).toEqual([undefined, 1, before]);
-  });
+it("a failure does not pass the SDK's client of the process, which nothing installs", async () => {
+  const count = () => ['uncaughtException', 'SIGTERM'].map((name) => process.listenerCount(name));
+  const before = count();
+  const { received, report } = await start();
+  captureException(new Error('past the funnel'));
+  report();
+  await until(() => received.length > 0, 'the event');
+  expect([getClient(), received.length, count()]).toEqual([undefined, 1, before]);
 });
 
 it('a transaction of a browser is sent as the tunnel wrote it', async () => {
@@ -196,22 +194,20 @@ it('a transaction of a browser is sent as the tunnel wrote it', async () => {
   expect(received).toEqual([{ header: { dsn: dsn.text, event_id: toId(7) }, items: [transaction] }]);
 });
 
-describe('a service that cannot be reached', () => {
-  it('gets what waited when it is back, and everything beyond 200 is dropped and counted', async () => {
-    const { received, state, counts, report } = await start();
-    state.answer = (req) => req.socket.destroy();
-    const dropped = () => counts.get('spillway_sentry_dropped_total queue_overflow') ?? 0;
-    // The SDK sends at most 64 at the same time.
-    for (let sent = 0; sent < 360; ) {
-      const { requests } = state;
-      for (const end = sent + 60; sent < end; sent += 1) report({ id: toId(sent) });
-      await until(() => state.requests >= requests + 60, 'the attempts');
-    }
-    await until(() => dropped() >= 155, 'the count');
-    expect(dropped()).toBeLessThan(170);
-    state.answer = undefined;
-    await until(() => received.length > 2, 'what waited', 30_000);
-  });
+it('a service that cannot be reached gets what waited when it is back, and everything beyond 200 is dropped and counted', async () => {
+  const { received, state, counts, report } = await start();
+  state.answer = (req) => req.socket.destroy();
+  const dropped = () => counts.get('spillway_sentry_dropped_total queue_overflow') ?? 0;
+  // The SDK sends at most 64 at the same time.
+  for (let sent = 0; sent < 360; ) {
+    const { requests } = state;
+    for (const end = sent + 60; sent < end; sent += 1) report({ id: toId(sent) });
+    await until(() => state.requests >= requests + 60, 'the attempts');
+  }
+  await until(() => dropped() >= 155, 'the count');
+  expect(dropped()).toBeLessThan(170);
+  state.answer = undefined;
+  await until(() => received.length > 2, 'what waited', 30_000);
 });
 
 describe('the event', () => {
