@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { signInAt } from '../../support/product/visitor.ts';
 import { exchanged, heading, useSite } from '../site.ts';
 
 const site = useSite();
@@ -21,4 +22,17 @@ test('signs up and in with JavaScript', async () => {
   await main.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   expect([complaints, site.server.log().includes('canary')]).toEqual([[], false]);
+});
+
+test('adds a note of a signed-in user once, and says so if it was not sent', async () => {
+  const { page } = await site.open('/notes', { cookie: await signInAt(site.server), isAlone: true });
+  await exchanged(page);
+  await page.getByLabel('New note').fill('Check the gate');
+  await page.getByRole('button', { name: 'Add' }).dblclick();
+  await page.getByRole('listitem').waitFor();
+  expect(await page.getByRole('listitem').allTextContents()).toEqual(['Check the gate']);
+  await page.context().setOffline(true);
+  await page.getByLabel('New note').fill('Close the gate');
+  await page.getByRole('button', { name: 'Add' }).click();
+  await page.getByText('The form was not sent.').waitFor();
 });

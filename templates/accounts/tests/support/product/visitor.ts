@@ -1,4 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Mail } from '#engine/server';
 import { createPostgresDatabase } from '#engine/testing';
@@ -47,4 +49,23 @@ export async function startSession({ auth }: Services, { id }: User): Promise<st
   const { token } = await internalAdapter.createSession(id);
   const signature = createHmac('sha256', secret).update(token).digest('base64');
   return `${authCookies.sessionToken.name}=${encodeURIComponent(`${token}.${signature}`)}`;
+}
+
+/** Signs a new user in to the server of a browser test. @returns the cookie for `site.open(path, { cookie })` */
+export async function signInAt({ url, dataDir }: { url: string; dataDir: string }) {
+  const services = await openServices({
+    databaseUrl: undefined,
+    databaseFile: join(dataDir, 'app.sqlite'),
+    secret: readFileSync(join(dataDir, 'auth-secret'), 'utf8'),
+    origins: [url],
+    log: console,
+    sendMail: undefined,
+  });
+  try {
+    const cookie = await startSession(services, await addUser(services, `${randomUUID()}@example.com`));
+    const [name = '', value = ''] = cookie.split(/=(.*)/s);
+    return { name, value, url };
+  } finally {
+    await services.close();
+  }
 }
