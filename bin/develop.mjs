@@ -6,6 +6,7 @@ import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
+import { watchLinkedPackages } from '../build/linked-packages.mjs';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { useEnvFile } from './env-file.mjs';
 
@@ -22,8 +23,7 @@ const patienceMs = 5000;
 const drainMs = 3000;
 /** How often to check that npm is still running (ms). */
 const parentMs = 500;
-/** Number of failures that the overlay can still look up. */
-const keptFailures = 50;
+const keptFailures = 50; // that the overlay can still look up
 /** How long to wait for the last output of a server that did not start (ms). */
 const lastWordsMs = 1000;
 /** When the next server loads what edits do not change (ms after the start of one). Before, pages wait for that one. */
@@ -75,6 +75,7 @@ export async function develop() {
   for (const path of ['build.mjs', 'build', 'package.json', '.env'].filter((path) => existsSync(join(root, path)))) {
     watch(join(root, path), () => tellToRestart(path));
   }
+  watchLinkedPackages(root, tellToRestart);
   // A first build of the server takes as long as that of the client.
   serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
   await work();

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
+import { listLinkedFiles } from './linked-packages.mjs';
 import { readRelease } from './release.mjs';
 
 /** Inputs of the build besides `src` and the lockfile. */
@@ -34,7 +35,7 @@ export function toEngineStamp(root) {
 
 function listInputs(root) {
   const inFolders = inputFolders.flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}/${path}`));
-  return [...inputFiles, ...findLockfile(root), ...inFolders];
+  return [...inputFiles, ...findLockfile(root), ...listLinkedFiles(root), ...inFolders];
 }
 
 /** Finds the file that represents the installed packages. In a workspace it is in a folder above. */

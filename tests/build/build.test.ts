@@ -16,9 +16,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { describeScripts } from '../../build/manifest.mjs';
-import { hasCurrentBuild } from '../../build/stamp.mjs';
+import { hasCurrentBuild, toStamp } from '../../build/stamp.mjs';
 import { build, stopBuilder } from '../../build.mjs';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 
@@ -287,6 +287,30 @@ describe('a build', () => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
     expect(hasCurrentBuild(root)).toBe(false);
+  });
+
+  it('is not current after a change in a package of the workspace', () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'spillway-workspace-'));
+    onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
+    const write = (path: string, text: string) => {
+      mkdirSync(dirname(join(workspace, path)), { recursive: true });
+      writeFileSync(join(workspace, path), text);
+    };
+    for (const [user, name] of [
+      ['app', 'ui'],
+      ['ui', 'units'],
+    ] as const) {
+      write(`${user}/package.json`, JSON.stringify({ dependencies: { [name]: '1' } }));
+      write(`${name}/index.js`, '');
+      mkdirSync(join(workspace, user, 'node_modules'));
+      symlinkSync(join(workspace, name), join(workspace, user, 'node_modules', name));
+    }
+    const root = join(workspace, 'app');
+    const before = toStamp(root);
+    write('ui/node_modules/.log', 'of a tool');
+    expect(toStamp(root)).toBe(before);
+    write('units/index.js', 'changed');
+    expect(toStamp(root)).not.toBe(before);
   });
 
   it('has another id if a page changed, and keeps the assets of the previous build', async () => {

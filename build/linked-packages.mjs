@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, realpathSync, watch } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { readJson, toRelative } from './files.mjs';
+
+/** What is not a package's own code: its packages, and folders of tools. */
+const OTHERS = /(?:^|[\\/])(?:node_modules|\.[^\\/]*)(?:[\\/]|$)/;
+
+/**
+ * Lists the folders of packages that are linked into the project, such as those of a workspace, and of what these link.
+ * Their files change like those of the project, although the lockfile stays the same.
+ *
+ * @param {string} root
+ * @returns {string[]} absolute paths
+ */
+export function listLinkedPackages(root) {
+  const found = new Set();
+  const queue = [root];
+  for (const folder of queue) {
+    const file = join(folder, 'package.json');
+    if (!existsSync(file)) continue;
+    const { dependencies = {} } = readJson(file);
+    const places = createRequire(file).resolve.paths('a');
+    for (const name of Object.keys(dependencies)) {
+      const path = places.map((place) => join(place, name)).find(existsSync);
+      const linked = path && realpathSync(path);
+      if (!linked || OTHERS.test(linked) || linked === root || found.has(linked)) continue;
+      found.add(linked);
+      queue.push(linked);
+    }
+  }
+  return [...found].sort();
+}
+
+/** @param {string} root @returns {string[]} the files of these packages, relative to the root */
+export function listLinkedFiles(root) {
+  return listLinkedPackages(root).flatMap((folder) => listOwn(folder).map((path) => toRelative(root, path)));
+}
+
+function listOwn(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (OTHERS.test(entry.name)) return [];
+    if (entry.isDirectory()) return listOwn(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+/** Calls `onChange` with the path of a changed file. The code of packages is in bundles that are made once. */
+export function watchLinkedPackages(root, onChange) {
+  for (const folder of listLinkedPackages(root)) {
+    watch(folder, { recursive: true }, (_event, file) => {
+      if (file && !OTHERS.test(file)) onChange(toRelative(root, join(folder, file)));
+    });
+  }
+}
