@@ -2,7 +2,6 @@
 import './bin/require-node.mjs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
 import { findDesk, product } from './build/apps.mjs';
@@ -35,11 +34,7 @@ const clientFolder = 'dist/client';
  * @param {{ root?: string, log?: (line: string) => void, onRunnable?: () => void }} [options] `onRunnable`
  *   is called when a server can start, although maps, the table of locations and compressed files are not written yet
  */
-export async function build({
-  root = fileURLToPath(new URL('.', import.meta.url)),
-  log = console.log,
-  onRunnable = () => {},
-} = {}) {
+export async function build({ root = import.meta.dirname, log = console.log, onRunnable = () => {} } = {}) {
   const started = performance.now();
   const stamp = toStamp(root);
   const desk = findDesk(root);
@@ -60,7 +55,7 @@ export async function build({
     ),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: listServerParts(root) })),
-    readFile(new URL('bin/require-node.mjs', import.meta.url), 'utf8'),
+    readFile(join(import.meta.dirname, 'bin/require-node.mjs'), 'utf8'),
     readFiles(join(root, publicFolder)),
     readCommits(root),
   ]).catch(throwReadable);
@@ -118,7 +113,7 @@ const isMap = ({ path }) => path.endsWith('.map');
 /** Stops esbuild's process, which otherwise waits for the next build. */
 export const stopBuilder = () => esbuild.stop();
 
-if (hasRequiredNode() && process.argv[1] === fileURLToPath(import.meta.url)) {
+if (hasRequiredNode() && process.argv[1] === import.meta.filename) {
   // Where a server waits for it, there is a channel.
   await build({ onRunnable: () => process.send?.('runnable') }).catch((error) => {
     console.error(error.message);

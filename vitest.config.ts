@@ -36,7 +36,7 @@ function importsOf(prefix: string, read: (path: string) => Promise<unknown>) {
 export default defineConfig({
   envDir: false, // `.env` is for servers.
   plugins: [
-    importsOf('excerpt:', (request) => readExcerpt(root, request, 'A page')),
+    importsOf('excerpt:', (request) => readExcerpt(root, request)),
     importsOf('inline:', async (file) => (await bundleScript(root, file, browserTarget)).text),
   ],
   resolve: {

@@ -1,30 +1,24 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { makeFolder, root } from './servers.mjs';
 
 /** What an app has besides its product. */
-const UPSTREAM = ['bin', 'build', 'src', 'build.mjs', 'moves.json', 'package.json', 'package-lock.json'];
+const UPSTREAM = ['bin', 'build', 'src', 'build.mjs', 'package.json'];
 
 /**
- * Copies the files of this checkout, with the small app of `bench/app` as the product. The folder has its own cache, so
- * that its first build is like the one after `npm ci`.
+ * Copies the files of this checkout, with the small app of `bench/app` as the product.
  *
  * @returns {string} the folder
  */
 export function makeApp() {
   const folder = join(makeFolder(), 'app');
   const isProduct = (path) => /^src[\\/](?:\w+[\\/]product|client[\\/]public)(?:[\\/]|$)/.test(relative(root, path));
-  const configurations = readdirSync(root).filter((name) => /^tsconfig\..*json$/.test(name));
-  for (const path of [...UPSTREAM, ...configurations].filter((name) => existsSync(join(root, name)))) {
+  for (const path of UPSTREAM) {
     cpSync(join(root, path), join(folder, path), { recursive: true, filter: (from) => !isProduct(from) });
   }
   cpSync(join(root, 'bench/app'), folder, { recursive: true });
-  for (const path of ['src/client/public', 'node_modules']) mkdirSync(join(folder, path), { recursive: true });
-  for (const entry of readdirSync(join(root, 'node_modules'), { withFileTypes: true })) {
-    const path = join('node_modules', entry.name);
-    if (!entry.isFile() && entry.name !== '.cache') symlinkSync(join(root, path), join(folder, path), 'junction');
-  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
   return folder;
 }
 
@@ -33,29 +27,31 @@ export async function buildPlainSides(folder) {
   const outputs = {};
   for (const name of ['bare', 'express', 'middleware']) {
     outputs[name] = join(folder, 'dist-plain', `${name}.mjs`);
-    await esbuild({
-      ...plainOptions(folder, name),
+    await bundlePlain({
       entryPoints: [join(folder, 'plain', name === 'bare' ? 'bare.tsx' : 'express.tsx')],
       outfile: outputs[name],
-      platform: 'node',
-      banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+      conditions: ['production'],
+      alias: { '#engine': join(folder, 'plain/engine.tsx') },
+      loader: { '.module.css': 'local-css' },
+      define: {
+        'process.env.NODE_ENV': '"production"',
+        SENDS_DATA: String(name !== 'bare'),
+        HAS_MIDDLEWARE: String(name === 'middleware'),
+      },
     });
   }
   return outputs;
 }
 
-function plainOptions(folder, name) {
-  return {
+/** @param {import('esbuild').BuildOptions} options */
+export function bundlePlain(options) {
+  return esbuild({
     bundle: true,
-    format: /** @type {const} */ ('esm'),
-    jsx: /** @type {const} */ ('automatic'),
-    conditions: ['production'],
-    alias: { '#engine': join(folder, 'plain/engine.tsx') },
-    loader: { '.module.css': /** @type {const} */ ('local-css') },
-    define: {
-      'process.env.NODE_ENV': '"production"',
-      SENDS_DATA: String(name !== 'bare'),
-      HAS_MIDDLEWARE: String(name === 'middleware'),
-    },
-  };
+    format: 'esm',
+    jsx: 'automatic',
+    platform: 'node',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+    ...options,
+  });
 }

@@ -24,8 +24,8 @@ const probe = `
     const { result } = await session.post('Profiler.takePreciseCoverage');
     process.send(result
       .filter(({ url }) => url.includes('/dist/server/'))
-      .map(({ url, functions }) => ({ url, starts: functions.flatMap(({ functionName, ranges: [range] }) =>
-        range.count > 0 ? [{ name: functionName, start: range.startOffset }] : []) })));
+      .map(({ url, functions }) => ({ url, starts: functions.flatMap(({ ranges: [range] }) =>
+        range.count > 0 ? [range.startOffset] : []) })));
   });
   process.channel?.unref();`;
 
@@ -36,7 +36,7 @@ for (const path of paths) {
   await get(path);
   const files = toFiles(await server.ask());
   console.log(`${path}: ${files.size} files`);
-  for (const [file, names] of [...files].sort()) console.log(`  ${file}  ${[...names].join(' ')}`);
+  for (const file of [...files].sort()) console.log(`  ${file}`);
 }
 process.exit();
 
@@ -46,22 +46,20 @@ async function get(path) {
   await sleep(300);
 }
 
-/** @returns {Map<string, Set<string>>} the names of the functions that ran, by file */
+/** @returns {Set<string>} the files whose functions ran */
 function toFiles(scripts) {
-  const files = new Map();
+  const files = new Set();
   for (const { url, starts } of scripts) {
     const script = fileURLToPath(url);
     const text = readFileSync(script, 'utf8');
     const maps = join(root, 'dist/maps/server');
     const map = new TraceMap(readFileSync(join(maps, `${relative(join(root, 'dist/server'), script)}.map`), 'utf8'));
-    for (const { name, start } of starts) {
+    for (const start of starts) {
       if (start === 0) continue; // the whole script
       const lines = text.slice(0, start).split('\n');
       const { source } = originalPositionFor(map, { line: lines.length, column: lines.at(-1).length });
       const file = source && relative(root, join(maps, source));
-      if (!file?.startsWith('src/')) continue;
-      if (!files.has(file)) files.set(file, new Set());
-      files.get(file).add(name || '(anonymous)');
+      if (file?.startsWith('src/')) files.add(file);
     }
   }
   return files;

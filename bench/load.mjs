@@ -4,9 +4,9 @@ import { quantile } from './statistics.mjs';
 /**
  * Sends requests over keep-alive connections, and prints the result as JSON. It is a separate process, so that it can have
  * a separate core. Its argument is an object with `port`, `path` (`{n}` is a number that grows),
- * `connections` and `seconds`.
+ * `connections`, `seconds`, and perhaps `rate`: requests a second, of all connections.
  */
-const { port, path, connections, seconds } = JSON.parse(process.argv[2]);
+const { port, path, connections, seconds, rate = Number.POSITIVE_INFINITY } = JSON.parse(process.argv[2]);
 const [before, after] = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.split('{n}');
 const END = '\r\n0\r\n\r\n';
 
@@ -44,6 +44,8 @@ function useConnection(resolve) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let isWaiting = true;
   let began = 0;
+  /** When the next request is due, with a `rate`. */
+  let due = performance.now() + (1000 * connections * Math.random()) / rate;
   let head = '';
   /** Bytes of the body that are missing; undefined in the head, NaN if it is chunked. */
   let left;
@@ -52,6 +54,9 @@ function useConnection(resolve) {
   function next() {
     isWaiting = !isOver;
     if (isOver) return socket.destroy();
+    const wait = due - performance.now();
+    if (wait > 1) return setTimeout(next, wait);
+    due += (1000 * connections) / rate;
     sent += 1;
     head = tail = '';
     left = undefined;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaveServerCore, load, start, warmUp } from './servers.mjs';
+import { load, start, warmUp } from './servers.mjs';
 import { median, summarize } from './statistics.mjs';
 
 /**
@@ -14,13 +14,17 @@ import { median, summarize } from './statistics.mjs';
  * @property {boolean} [isIdle] whether something else than the servers limited the requests
  */
 
-/** The works that are measured under load. `{n}` is another number in each request. */
+/**
+ * The works that are measured under load. `{n}` is another number in each request. With a `rate`, also at that many
+ * requests a second: a client that is never idle makes the answers of the fastest server cheaper than they are
+ * elsewhere, because none has to wake it.
+ */
 export const LOADS = {
   cards: { title: 'card page', path: '/cards?q={n}' },
   large: { title: 'large page', path: '/large' },
   deferred: { title: 'deferred data', path: '/feed?q={n}' },
-  api: { title: 'API answer', path: '/api/stations/{n}' },
-  static: { title: 'static page of 6 kB', path: '/prose' },
+  api: { title: 'API answer', path: '/api/stations/{n}', rate: 4000 },
+  static: { title: 'static page of 6 kB', path: '/prose', rate: 4000 },
 };
 
 /** Calls `measure` for every name, in another order each round. @returns results by name, for each round */
@@ -62,11 +66,10 @@ function toLoadRows(title, rounds) {
 }
 
 export async function measureLoad(name, { sides, rounds, seconds }) {
-  const { title, path } = LOADS[name];
+  const { title, path, rate } = LOADS[name];
   const order = { path, seconds };
   const servers = {};
   for (const side of Object.keys(sides)) servers[side] = await start(sides[side]);
-  leaveServerCore(true);
   for (const server of Object.values(servers)) await warmUp(server, order);
   const results = await inRounds(Object.keys(sides), rounds, async (side) => {
     const result = await load(servers[side], order);
@@ -75,12 +78,15 @@ export async function measureLoad(name, { sides, rounds, seconds }) {
   });
   const rows = toLoadRows(title, results);
   if (name === 'cards') rows.push(toRow('  p99 / p50', '', results, ({ p99, p50 }) => p99 / p50));
+  if (rate) {
+    const paced = await inRounds(Object.keys(sides), rounds, (side) => load(servers[side], { path, rate, seconds }));
+    rows.push(toRow(`  at ${rate} requests/s`, 'CPU, ms', paced, cpuOf, true));
+  }
   if (name === 'deferred') {
     const visit = (side) => load(servers[side], { path, connections: 1, seconds: seconds / 2 });
     const visits = await inRounds(Object.keys(sides), rounds, visit);
     rows.push(toRow('  first byte, one visitor', 'ms', visits, ({ firstByte }) => firstByte));
   }
-  leaveServerCore(false);
   await Promise.all(Object.values(servers).map((server) => server.stop()));
   return rows;
 }
@@ -89,9 +95,7 @@ export async function measureLoad(name, { sides, rounds, seconds }) {
 export async function measureCold({ sides, rounds, seconds }) {
   const results = await inRounds(Object.keys(sides), Math.ceil(rounds / 3), async (side) => {
     const server = await start(sides[side]);
-    leaveServerCore(true);
     const result = await load(server, { path: '/cards?q={n}', seconds: 10 * seconds });
-    leaveServerCore(false);
     const memory = server.memory();
     await server.stop();
     return { ...result, memory };

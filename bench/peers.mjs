@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { build as esbuild } from 'esbuild';
 import { findFreePort } from '../tests/support/free-port.ts';
-import { leaveServerCore, load, makeFolder, measureScripts, root, start, warmUp } from './servers.mjs';
+import { bundlePlain } from './app.mjs';
+import { checkOut, leaveServerCore, load, makeFolder, measureScripts, root, start, warmUp } from './servers.mjs';
 import { median } from './statistics.mjs';
 
 // Measures the figures of the README's comparison: a page of 50 cards and a JSON answer in Spillway, Next.js and React
@@ -131,7 +131,7 @@ process.exit();
 async function measureTables() {
   const all = { 'bare React': { cwd: folder, args: [await buildBareReact()] }, ...apps };
   const rates = mapValues(all, () => ({ 10: [], 50: [], 100: [] }));
-  leaveServerCore(true);
+  leaveServerCore();
   for (let round = 0; round < 3; round += 1) {
     for (const [name, app] of Object.entries(all)) {
       const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) }, core: 0 });
@@ -162,16 +162,7 @@ const server = createServer(async (_request, response) => {
     onShellReady: () => pipe(response.setHeader('Content-Type', 'text/html; charset=utf-8')),
   });
 }).listen(process.env.PORT, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
-  await esbuild({
-    stdin: { contents, loader: 'jsx', resolveDir: root },
-    outfile,
-    bundle: true,
-    format: 'esm',
-    jsx: 'automatic',
-    platform: 'node',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  });
+  await bundlePlain({ stdin: { contents, loader: 'jsx', resolveDir: root }, outfile });
   return outfile;
 }
 
@@ -195,11 +186,7 @@ function install(name, files) {
 
 /** The empty app of `npm run own`, with the page of cards as its home page. */
 function makeSpillway() {
-  const cwd = join(folder, 'spillway');
-  mkdirSync(cwd);
-  const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 1 << 28 });
-  execFileSync('tar', ['x'], { cwd, input: archive });
-  symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'));
+  const cwd = checkOut('HEAD');
   execFileSync(process.execPath, ['bin/own.mjs', '--yes'], { cwd, stdio: 'ignore' });
   execFileSync(process.execPath, ['bin/new.mjs', 'page', '/rows'], { cwd, stdio: 'ignore' });
   writeFileSync(

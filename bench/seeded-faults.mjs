@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { faults, listMisplaced } from './seeded-faults/faults.mjs';
-import { makeFolder, root } from './servers.mjs';
+import { checkOut } from './servers.mjs';
 
 /**
  * Shows which faults the tests catch: puts one small fault after another into a copy of a commit, and runs the tests of
@@ -17,12 +17,7 @@ import { makeFolder, root } from './servers.mjs';
  */
 const text = { type: /** @type {const} */ ('string') };
 const { commit = 'HEAD', only } = parseArgs({ options: { commit: text, only: text } }).values;
-const copy = makeFolder();
-execFileSync('tar', ['x'], {
-  cwd: copy,
-  input: execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 1 << 28 }),
-});
-symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+const copy = checkOut(commit);
 
 const chosen = faults.filter(({ name, area }) => !only || only.split(',').some((one) => one === area || one === name));
 for (const { name, file } of listMisplaced(copy, chosen)) {

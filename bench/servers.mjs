@@ -1,19 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { hasRequiredNode } from '../bin/require-node.mjs';
 
 // The command continues in the pinned Node, and this process exits with it. Until then, it must do nothing.
 if (!hasRequiredNode()) await new Promise(() => {});
 
-export const root = fileURLToPath(new URL('..', import.meta.url));
+export const root = join(import.meta.dirname, '..');
 export const TOKEN = 'a-token-of-the-benchmark';
-const cores = availableParallelism();
 /** Whether server and load have separate cores. */
-export const isPinned = cores > 1 && existsSync('/usr/bin/taskset');
+export const isPinned = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
 const cleanups = new Set();
 process.on('exit', () => {
@@ -25,6 +23,15 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 export function makeFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
   cleanups.add(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+  return folder;
+}
+
+/** Makes a copy of a commit, with the packages of this checkout. @returns {string} the folder */
+export function checkOut(commit) {
+  const folder = makeFolder();
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 1 << 28 });
+  execFileSync('tar', ['x'], { cwd: folder, input: archive });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 
@@ -126,29 +133,19 @@ export async function warmUp(server, { seconds, ...request }) {
   }
 }
 
-/** Keeps this process, which reads the logs, away from the server's core; `false` allows all cores again. */
-export function leaveServerCore(leaves) {
-  if (!isPinned) return;
-  const list = leaves ? '1' : `0-${cores - 1}`;
-  execFileSync('taskset', ['-cp', list, String(process.pid)], { stdio: 'ignore' });
+/** Keeps this process, which reads the logs, away from the server's core. */
+export function leaveServerCore() {
+  if (isPinned) execFileSync('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
 }
 
-/** Returns the size of the scripts that a page loads before the visitor does anything (kB, gzip). */
+/** Returns the size of the scripts that a page loads before the visitor does anything, all of which it names (kB, gzip). */
 export async function measureScripts(page) {
   const html = await (await fetch(page)).text();
   const tags = html.matchAll(
     /<(?:script\b(?![^>]*\bnomodule)|link\b[^>]*rel="modulepreload")[^>]*(?:src|href)="([^"]+)"/gi,
   );
   const inline = html.matchAll(/\bimport\s*[^"();]*"(\/[^"]+)"/g);
-  const scripts = new Map();
-  async function collect(url) {
-    if (scripts.has(url)) return;
-    scripts.set(url, '');
-    const text = await (await fetch(url)).text();
-    scripts.set(url, text);
-    const imports = text.matchAll(/\b(?:from|import)\s*["'](\.{0,2}\/[^"']+)["']/g);
-    await Promise.all([...imports].map(([, path]) => collect(new URL(path, url).href)));
-  }
-  await Promise.all([...tags, ...inline].map(([, path]) => collect(new URL(path, page).href)));
-  return scripts.values().reduce((sum, script) => sum + gzipSync(script).length / 1000, 0);
+  const urls = new Set([...tags, ...inline].map(([, path]) => new URL(path, page).href));
+  const scripts = await Promise.all([...urls].map(async (url) => (await fetch(url)).text()));
+  return scripts.reduce((sum, script) => sum + gzipSync(script).length / 1000, 0);
 }

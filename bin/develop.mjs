@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, statSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
@@ -10,7 +9,7 @@ import { listExistingApp } from '../build/existing-app.mjs';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { useEnvFile } from './env-file.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = join(import.meta.dirname, '..');
 /** Editors write a file in several steps. A build starts after this long without a change (ms). */
 const quietMs = 15;
 /** How long to wait for an empty file to be written (ms). */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
-import { fileURLToPath } from 'node:url';
 
-const file = fileURLToPath(new URL('../.env', import.meta.url));
+const file = join(import.meta.dirname, '../.env');
 
 /**
  * Loads settings from `.env` that are not in the environment. If the file cannot be read, exits with a message.

@@ -2,10 +2,9 @@
 // Collects everything that an image needs besides the build: this Node with its shared libraries, the packages that the
 // bundles load at run time, and a user. The Dockerfile copies it into an empty image, so that nothing else is there to
 // run, update or attack.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { listFiles, readJson } from '../build/files.mjs';
 import { findPackage } from '../build/packages.mjs';
 
@@ -79,8 +78,9 @@ function listAddons(folder) {
  * @returns {string[]} absolute paths
  */
 function listLibraries(binaries) {
-  const lines = binaries.flatMap((file) => execFileSync('ldd', [file], { encoding: 'utf8' }).split('\n'));
-  const missing = lines.find((line) => line.includes('not found'));
+  // Packages can contain addons for other systems. The loader refuses those, or misses the C library of Alpine.
+  const lines = binaries.flatMap((file) => spawnSync('ldd', [file], { encoding: 'utf8' }).stdout.split('\n'));
+  const missing = lines.find((line) => line.includes('not found') && !line.includes('libc.musl-'));
   if (missing)
     throw new Error(`A shared library is missing in the build stage: ${missing.trim()}. Install its package there.`);
   return [...new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []))].sort();
@@ -105,14 +105,14 @@ function copyPackage(from, to) {
 function isLoaded(path, stats) {
   const name = basename(path);
   if (stats.isDirectory()) return !/^(?:\..*|node_modules|tests?|docs|benchmarks?|examples?)$/.test(name);
-  return /\.(?:[cm]?js|json|node|wasm|txt)$|^(?:licen[cs]e|notice)/i.test(name);
+  return /\.(?:[cm]?js|json|node|wasm|txt|so[.\d]*)$|^(?:licen[cs]e|notice)/i.test(name);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
   if (!folder) {
     process.stderr.write('Usage: node bin/image.mjs <folder>, after "npm run build".\n');
     process.exit(1);
   }
-  layOutImage(fileURLToPath(new URL('..', import.meta.url)), resolve(folder));
+  layOutImage(join(import.meta.dirname, '..'), resolve(folder));
 }

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { toPart } from '../build/stamp.mjs';
+import { pathToFileURL } from 'node:url';
 import { useEnvFile } from './env-file.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = join(import.meta.dirname, '..');
 
 /**
  * Runs a built command, and builds only if it is missing. It does not rebuild an outdated one, because a build would
@@ -14,7 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  */
 export async function runCommand(command) {
   useEnvFile({ silent: true });
-  const file = join(root, toPart(command));
+  const file = join(root, `dist/server/${command}.js`);
   if (!existsSync(file)) {
     const { build, stopBuilder } = await import('../build.mjs');
     await build({ log: console.error });

@@ -2,18 +2,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { hasCurrentBuild } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = join(import.meta.dirname, '..');
 
 /** Builds if something changed, then runs the server in this process, which keeps its id and its signals. */
 export async function serve() {
   useEnvFile();
   enableCompileCache(`${root}/node_modules/.cache/spillway/compiled`);
+  // A check is about what is built, perhaps of a running server, whose files a build would replace.
+  const isCheck = process.argv.includes('--check') && existsSync(join(root, 'dist/manifest.json'));
   // An image contains `dist` but no sources, so there is nothing to build or compare.
-  if (existsSync(`${root}/src`) && !hasCurrentBuild(root)) {
+  if (!isCheck && existsSync(`${root}/src`) && !hasCurrentBuild(root)) {
     console.error('Building. The first time takes longest.');
     // A separate process, because a build would leave the server with three times the memory. It logs to standard error:
     // the first line of standard output must say that the server listens. The server starts as soon as it can, and the

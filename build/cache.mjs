@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import zlib from 'node:zlib';
@@ -9,7 +8,7 @@ import zlib from 'node:zlib';
 // Not on import: an older Node, which starts the pinned one, does not have them.
 const compress = (bytes) => promisify(zlib.zstdCompress)(bytes);
 const decompress = (bytes) => promisify(zlib.zstdDecompress)(bytes);
-const caches = fileURLToPath(new URL('../node_modules/.cache/spillway/', import.meta.url));
+const caches = `${import.meta.dirname}/../node_modules/.cache/spillway`;
 
 /**
  * Caches results of earlier builds, compressed. If the folder is not writable, each build starts from scratch.

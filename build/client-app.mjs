@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { bundleClient } from './bundles.mjs';
 import { requireClientInputs } from './client-inputs.mjs';
 import { toLateFile } from './first-load.mjs';
-import { bundleStyles, listAppAssets } from './manifest.mjs';
+import { listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
 
 /**
@@ -15,11 +14,11 @@ import { readRouteModules } from './route-modules.mjs';
 export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
   const [{ metafile, outputFiles, warnings }, routeModules] = await Promise.all([
     bundleClient({ root, name, entry, outdir, dev, owner, styles }),
-    readRouteModules(root, [table], { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
+    readRouteModules(root, table, { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
   ]);
   requireClientInputs(metafile);
   requireComponents(routeModules, warnings);
-  const { sheets, assets } = await listClientFiles({ root, metafile, entry, routeModules, outdir, styles });
+  const { sheets, assets } = await listClientFiles({ metafile, entry, routeModules, outdir, styles });
   return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };
 }
 
@@ -35,18 +34,12 @@ function requireComponents(routeModules, warnings) {
 }
 
 /**
- * @param {{ root: string, metafile: import('esbuild').Metafile, entry: string, styled?: string, routeModules: Record<string, string>, outdir: string, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} parts
+ * @param {{ metafile: import('esbuild').Metafile, entry: string, styled?: string, routeModules: Record<string, string>, outdir: string, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} parts
  *   `styled` is the module whose style sheets load with the entry, if it is not the entry itself
  * @returns the style sheets as outputs, and the app's entry in the manifest
  */
-export async function listClientFiles({ root, metafile, entry, styled = entry, routeModules, outdir, styles }) {
-  const { sheets, urlsByUser } = await bundleStyles({
-    metafile,
-    entry: styled,
-    pages: Object.values(routeModules),
-    outdir: join(root, outdir),
-    compile: (sheet) => styles.compile(join(root, sheet)),
-  });
-  const styleUrls = urlsByUser.set(entry, urlsByUser.get(styled) ?? []);
+export async function listClientFiles({ metafile, entry, styled = entry, routeModules, outdir, styles }) {
+  const { sheets, urlsByUser } = await styles.bundle(metafile, styled, Object.values(routeModules));
+  const styleUrls = urlsByUser.set(entry, urlsByUser.get(styled));
   return { sheets, assets: listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) };
 }

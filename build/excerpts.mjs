@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { SugarHigh } from 'sugar-high/core';
 import { tokenize } from 'sugar-high/lang/typescript';
+import { findNode } from './syntax-tree.mjs';
 
 /**
  * Excerpts of this project's sources, for pages that show their own code:
  * `import loader from 'excerpt:src/server/product/pages/streaming.ts#streaming'`. The name after `#` is that of a
- * declaration, a property or a method, or the `id` of an object in a table. If several match, the outermost is used.
- * `actions.send` is the `send` in `actions`. An excerpt consists of full lines. Only files in
- * `src` are allowed, because the build watches only these.
+ * declaration, a property or a method, or the `id` of an object in a table. If several match, the first is used.
+ * `actions.send` is the `send` in `actions`. An excerpt consists of full lines.
  *
  * @typedef {string | [kind: string, text: string]} Span plain text, or text of a kind
  * @typedef {{ file: string, firstLine: number, lastLine: number, spans: Span[] }} Excerpt
@@ -20,19 +20,14 @@ export function excerpts(root) {
   return {
     name: 'excerpts',
     setup(build) {
-      build.onResolve({ filter: /^excerpt:/ }, async ({ path, importer }) => {
-        const request = path.slice('excerpt:'.length);
-        try {
-          const shownBy = relative(root, importer).replaceAll('\\', '/');
-          return { path: request, namespace: 'excerpt', pluginData: await readExcerpt(root, request, shownBy) };
-        } catch (error) {
-          return { errors: [{ text: error.message }] };
-        }
-      });
-      build.onLoad({ filter: /.*/, namespace: 'excerpt' }, ({ pluginData }) => ({
-        contents: `export default ${JSON.stringify(pluginData)};`,
-        watchFiles: [join(root, pluginData.file)],
+      build.onResolve({ filter: /^excerpt:/ }, ({ path }) => ({
+        path: path.slice('excerpt:'.length),
+        namespace: 'excerpt',
       }));
+      build.onLoad({ filter: /.*/, namespace: 'excerpt' }, async ({ path }) => {
+        const excerpt = await readExcerpt(root, path);
+        return { contents: `export default ${JSON.stringify(excerpt)};`, watchFiles: [join(root, excerpt.file)] };
+      });
     },
   };
 }
@@ -40,40 +35,18 @@ export function excerpts(root) {
 /**
  * @param {string} root
  * @param {string} request `<file>#<name>`
- * @param {string} importer for error messages
  * @returns {Promise<Excerpt>}
  */
-export async function readExcerpt(root, request, importer) {
-  const [file = '', name = ''] = request.split('#');
-  const refuse = (why) =>
-    new Error(
-      `${importer} shows \`excerpt:${request}\`, but ${why}. Fix the import in ${importer}, or restore the code.`,
-    );
-  if (!file.startsWith('src/') || file.includes('..')) throw refuse('it is not a file in `src`');
-  const source = await readFile(join(root, file), 'utf8').catch(() => {
-    throw refuse(`${file} does not exist`);
-  });
-  const { start, end } = findNode(parseSync(file, source).program, name.split('.'));
-  if (start === undefined) throw refuse(`${file} does not have exactly one \`${name}\``);
-  const [firstLine, lastLine] = [start, end].map((at) => source.slice(0, at).split('\n').length);
+export async function readExcerpt(root, request) {
+  const [file, name] = request.split('#');
+  const source = await readFile(join(root, file), 'utf8');
+  const find = (outer, word) => findNode(outer, (node) => isNamed(node, word));
+  const found = name.split('.').reduce(find, parseSync(file, source).program);
+  if (!found) throw new Error(`A page shows \`excerpt:${request}\`, but ${file} has no \`${name}\`.`);
+  const [firstLine, lastLine] = [found.start, found.end].map((at) => source.slice(0, at).split('\n').length);
   const lines = source.split('\n').slice(firstLine - 1, lastLine);
   return { file, firstLine, lastLine, spans: toSpans(removeIndent(lines)) };
 }
-
-/** Finds the outermost node with the first name, the next name in it, and so on. @returns {object} empty without one */
-function findNode(node, [name, ...names]) {
-  if (name === undefined) return node;
-  for (let level = [node]; level.length > 0; level = level.flatMap(listChildren)) {
-    const [found, ...others] = level.filter((other) => other !== node && isNamed(other, name));
-    if (found) return others.length > 0 ? {} : findNode(found, names);
-  }
-  return {};
-}
-
-const listChildren = (node) =>
-  Object.values(node)
-    .flat()
-    .filter((value) => typeof value?.type === 'string');
 
 function isNamed({ id, key, properties }, name) {
   return (

@@ -11,8 +11,13 @@ export function listFiles(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .map((entry) => toRelative(folder, join(entry.parentPath, entry.name)))
     .sort();
+}
+
+/** Returns a path relative to a folder, with forward slashes. */
+export function toRelative(folder, path) {
+  return relative(folder, path).replaceAll('\\', '/');
 }
 
 /**

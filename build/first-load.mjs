@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { join, posix, relative } from 'node:path';
+import { join, posix } from 'node:path';
+import { toRelative } from './files.mjs';
 
 /** Prefix of dynamically imported files in the metafile. */
 const namespace = 'late';
@@ -26,7 +27,7 @@ export function firstLoad(root, entry) {
         if (!isLate || pluginData === namespace) return;
         const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: namespace });
         if (found.errors.length > 0 || found.external || found.namespace !== 'file') return found;
-        return { path: relative(root, found.path).replaceAll('\\', '/'), namespace };
+        return { path: toRelative(root, found.path), namespace };
       });
       build.onLoad({ filter: /.*/, namespace }, async ({ path }) => {
         imports ??= listImports(root, entry);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import { toRelative } from './files.mjs';
 
 /** The public indexes, by their names in `imports` in package.json. */
 export const indexes = {
@@ -51,7 +52,7 @@ export function openFrontDoors(build, { name: door, index, isOurs = () => true }
       return `export { ${local} as ${name} } from "${file}";`;
     });
     // One module per importer. A shared one would become a separate chunk.
-    const path = relative(build.initialOptions.absWorkingDir ?? '', importer).replaceAll('\\', '/');
+    const path = toRelative(build.initialOptions.absWorkingDir ?? '', importer);
     return { path, namespace, sideEffects: false, pluginData: contents.join('\n') };
   });
   build.onLoad({ filter: /.*/, namespace }, ({ pluginData }) => ({
@@ -68,14 +69,10 @@ export function openFrontDoors(build, { name: door, index, isOurs = () => true }
  * @returns {Map<string, { local: string, file: string }>} the defining file and the name in it, by exported name
  */
 export function listReExports(source) {
-  const { staticImports, staticExports } = readModule(source);
-  const imported = new Map(
-    staticImports.flatMap(({ moduleRequest, entries }) =>
-      entries.map(({ importName, localName }) => [localName.value, { moduleRequest, importName }]),
-    ),
-  );
+  const names = readNames(source);
+  const imported = new Map(names.imports.map((entry) => [entry.localName.value, entry]));
   const exports = new Map();
-  for (const { isType, exportName, localName, ...entry } of staticExports.flatMap(({ entries }) => entries)) {
+  for (const { isType, exportName, localName, ...entry } of names.exports) {
     const { moduleRequest, importName } = entry.moduleRequest ? entry : (imported.get(localName.name) ?? {});
     if (!isType && moduleRequest) exports.set(exportName.name, { local: importName.name, file: moduleRequest.value });
   }
@@ -84,14 +81,21 @@ export function listReExports(source) {
 
 /** @returns {string[] | undefined} the values that a module imports by name; undefined if it imports in another way */
 export function listImportedNames(source, from) {
-  const { staticImports, staticExports } = readModule(source);
-  const ofModule = ({ moduleRequest }) => moduleRequest?.value === from;
-  const imports = staticImports.filter(ofModule).flatMap(({ entries }) => entries);
-  const values = [...imports, ...staticExports.flatMap(({ entries }) => entries).filter(ofModule)].filter(
-    ({ isType }) => !isType,
+  const { imports, exports } = readNames(source);
+  const values = [...imports, ...exports].filter(
+    ({ moduleRequest, isType }) => moduleRequest?.value === from && !isType,
   );
   if (values.some(({ importName }) => importName.kind !== 'Name')) return undefined;
   return [...new Set(values.map(({ importName }) => importName.name))].sort();
 }
 
-const readModule = (source) => parseSync('module.tsx', source).module;
+/** Returns the names that a module imports and exports, each with the module that it is from. */
+export function readNames(source) {
+  const { staticImports, staticExports } = parseSync('module.tsx', source).module;
+  return {
+    imports: staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map((entry) => ({ ...entry, moduleRequest })),
+    ),
+    exports: staticExports.flatMap(({ entries }) => entries),
+  };
+}

@@ -1,46 +1,6 @@
 import { hash } from 'node:crypto';
-import { basename, join } from 'node:path';
 import { toLateFile } from './first-load.mjs';
-import { groupSheets, listSheets } from './styles.mjs';
-
-/**
- * Returns the client's style sheets as outputs, and their URLs by module. A page does not list the sheets of the entry
- * again.
- *
- * @param {{ metafile: import('esbuild').Metafile, entry: string, pages: string[], outdir: string, compile: (sheet: string) => Promise<{ css: string, assets: import('esbuild').OutputFile[] }> }} parts
- *   `entry`, `pages` and sheets are keys of `metafile.inputs`
- */
-export async function bundleStyles({ metafile, entry, pages, outdir, compile }) {
-  const sheetsByUser = new Map([entry, ...pages].map((user) => [user, listSheets(metafile, user, new Set(pages))]));
-  const { groups, groupsByUser } = groupSheets(sheetsByUser);
-  const assets = [];
-  const bundled = await Promise.all(
-    groups.map(async (sheets) => {
-      const compiled = await Promise.all(sheets.map(compile));
-      assets.push(...compiled.flatMap((sheet) => sheet.assets));
-      const contents = Buffer.from(compiled.map(({ css }) => css).join(''));
-      const name = basename(sheets.at(-1) ?? '').replace(/(?:\.module)?\.\w+$/, '');
-      const url = `/assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`;
-      return { url, path: join(outdir, url), contents };
-    }),
-  );
-
-  const withEntry = groupsByUser.get(entry) ?? [];
-  const urlsByUser = new Map();
-  for (const [user, own] of groupsByUser) {
-    const wanted = user === entry ? own : own.filter((index) => !withEntry.includes(index));
-    urlsByUser.set(
-      user,
-      wanted
-        .map((index) => bundled[index])
-        .filter(hasRules)
-        .map(({ url }) => url),
-    );
-  }
-  return { sheets: [...bundled.filter(hasRules), ...assets], urlsByUser };
-}
-
-const hasRules = ({ contents }) => contents.length > 0;
+import { findOwner } from './packages.mjs';
 
 /**
  * Returns the manifest's entry for an app.
@@ -122,7 +82,7 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
 function findLargestPackage(chunks) {
   const totals = new Map();
   for (const [path, { bytesInOutput }] of chunks.flatMap((inputs) => Object.entries(inputs))) {
-    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? 'src';
+    const name = findOwner(path) ?? 'src';
     totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
   }
   return [...totals].sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'src';

@@ -1,6 +1,6 @@
 import http from 'node:http';
-import { relative } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
+import { toRelative } from './files.mjs';
 
 /** Accessors that load Node's WebSocket client. The first also loads all of `undici`. */
 export const COSTLY = ['WebSocket', 'CloseEvent', 'MessageEvent'];
@@ -17,7 +17,7 @@ export function nodeHttp(root) {
     name: 'node-http',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^node:http$/ }, ({ kind, importer }) => {
-        const file = relative(root, importer).replaceAll('\\', '/');
+        const file = toRelative(root, importer);
         const isOwn = file.startsWith('src/') && !isInProduct(file);
         return kind === 'import-statement' && isOwn ? { path: 'http', namespace: 'node-http' } : undefined;
       });

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
-import { listFiles } from './files.mjs';
+import { dirname, join } from 'node:path';
+import { listFiles, toRelative } from './files.mjs';
 
 /** How long the assets of a build are kept after the next one (ms), for pages that were opened before that. */
 const keepAssetsMs = 24 * 60 * 60 * 1000;
@@ -63,7 +63,7 @@ export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
   const served = new Map();
   const unserved = new Map();
   for (const { path: file, contents } of outputs) {
-    const path = relative(dist, file).replaceAll('\\', '/');
+    const path = toRelative(dist, file);
     if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/'))) unserved.set(`maps/${path}`, contents);
     else if (/^(?:client|server\/assets)\//.test(path)) served.set(path.replace(/^server/, 'client'), contents);
     else unserved.set(path, contents);

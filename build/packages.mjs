@@ -27,7 +27,7 @@ export function findPackage(name, from) {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
 }
 
-/** What packages with native code depend on. */
+/** What packages with native code depend on. Those in Rust have the options of NAPI-RS in package.json instead. */
 const NATIVE_HELPERS = ['bindings', 'nan', 'node-addon-api', 'node-gyp-build', 'prebuild-install'];
 
 /**
@@ -53,8 +53,8 @@ export function nativePackages(root) {
 function isNative(name, root) {
   const folder = isBuiltin(name) ? undefined : findPackage(name, root);
   if (!folder) return false;
-  const { dependencies = {} } = readJson(join(folder, 'package.json'));
-  return existsSync(join(folder, 'binding.gyp')) || NATIVE_HELPERS.some((helper) => helper in dependencies);
+  const { dependencies = {}, napi } = readJson(join(folder, 'package.json'));
+  return !!napi || existsSync(join(folder, 'binding.gyp')) || NATIVE_HELPERS.some((helper) => helper in dependencies);
 }
 
 function isPackage(path) {
@@ -63,8 +63,10 @@ function isPackage(path) {
 
 /** Returns the package of an import: `@scope/name/file` is a file of `@scope/name`. */
 function toPackage(path) {
-  return path
-    .split('/')
-    .slice(0, path.startsWith('@') ? 2 : 1)
-    .join('/');
+  return /^(?:@[^/]+\/)?[^/]*/.exec(path)?.[0] ?? '';
+}
+
+/** Returns the package of a file, undefined for a file of the project. */
+export function findOwner(file) {
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
 }

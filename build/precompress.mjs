@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { createCache } from './cache.mjs';
@@ -26,11 +26,11 @@ const cache = createCache('compressed', { maxBytes: 8 * 1024 * 1024 });
 async function encodeOnce(extension, contents) {
   const encode = encodings[extension];
   // Another Node version or other settings can compress better.
-  const name = createHash('sha256').update(process.version).update(String(encode)).update(contents).digest('hex');
-  const known = await cache.read(name + extension);
+  const key = hash('sha256', `${process.version} ${encode} ${hash('sha256', contents)}`) + extension;
+  const known = await cache.read(key);
   if (known) return known;
   const encoded = await encode(contents);
-  await cache.write(name + extension, encoded);
+  await cache.write(key, encoded);
   return encoded;
 }
 

@@ -65,11 +65,8 @@ function distOf(root, dev) {
 function copyRouter(build, folder) {
   const namespace = 'router-copy';
   build.onResolve({ filter: /^spillway:/ }, ({ path }) => {
-    if (path === contexts) return undefined;
     const file = ownModules[path];
-    if (file) return { path: file, namespace, sideEffects: false };
-    const known = [...Object.keys(ownModules), contexts].join(', ');
-    return { errors: [{ text: `The build has no module "${path}". Available: ${known}.` }] };
+    return file && { path: file, namespace, sideEffects: false };
   });
   build.onResolve({ filter: /^\.\.?\//, namespace }, ({ path, importer }) => ({
     path: posix.join(posix.dirname(importer), path),

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /** Digits of a commit: enough to be unique in any repository. */
 const commitDigits = 12;
@@ -16,6 +16,9 @@ export function readRelease(root, env = process.env) {
 }
 
 function readCommit(root) {
+  const above = dirname(root);
+  // In a monorepo, the repository is in a folder above.
+  if (!existsSync(resolve(root, '.git')) && above !== root) return readCommit(above);
   const read = (...path) => readText(resolve(root, ...path));
   const folder = /^gitdir: (.+)$/.exec(read('.git'))?.[1] ?? '.git';
   // A worktree has its own HEAD, but its branches are in the main repository's folder.

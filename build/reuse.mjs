@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
@@ -22,8 +22,7 @@ const cache = createCache('bundles', { maxBytes: 12 * 1024 * 1024 });
 export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   // The product's plugins and aliases can change any bundle in ways that the input files do not show.
   if (owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
-  const about = JSON.stringify([name, dev, entries, process.version]);
-  const key = createHash('sha256').update(about).update(toEngineStamp(root)).digest('hex');
+  const key = hash('sha256', JSON.stringify([name, dev, entries, process.version, toEngineStamp(root)]));
   const known = await cache.read(key);
   if (known && known.packages === toPackageTimes(root, known.bundle)) {
     const toAbsolute = (output) => ({ ...output, path: resolve(root, output.path) });
@@ -46,7 +45,7 @@ function toPackageTimes(root, { metafile }) {
     const found = statSync(join(root, path), { throwIfNoEntry: false });
     return `${path} ${found?.mtimeMs} ${found?.size}\n`;
   });
-  return createHash('sha256').update(times.join('')).digest('hex');
+  return hash('sha256', times.join(''));
 }
 
 function holdsProduct({ metafile }) {

@@ -1,25 +1,24 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
+import { toRelative } from './files.mjs';
 
 /**
- * Finds the file of each route's page. It bundles and evaluates each route table with its dynamic imports unchanged, and
+ * Finds the file of each route's page. It bundles and evaluates the route table with its dynamic imports unchanged, and
  * reads the path from the source text of `page`.
  *
  * @param {string} root
- * @param {string[]} tables files that export a list named `routes`, relative to `root`
+ * @param {string} table a file that exports a list named `routes`, relative to `root`
  * @param {esbuild.BuildOptions} options
  * @returns {Promise<Record<string, string>>} the page's file by route id, relative to `root`
  */
-export async function readRouteModules(root, tables, options) {
+export async function readRouteModules(root, table, options) {
   const modules = {};
-  for (const table of tables) {
-    const { routes } = await evaluate(root, table, options);
-    if (!Array.isArray(routes))
-      throw new Error(
-        `${table} does not export an array \`routes\`. Write \`export const routes = defineRoutes([...])\`.`,
-      );
-    collect(root, table, routes, modules);
-  }
+  const { routes } = await evaluate(root, table, options);
+  if (!Array.isArray(routes))
+    throw new Error(
+      `${table} does not export an array \`routes\`. Write \`export const routes = defineRoutes([...])\`.`,
+    );
+  collect(root, table, routes, modules);
   return modules;
 }
 
@@ -63,7 +62,7 @@ function collect(root, table, routes, modules) {
       throw new Error(
         `Two routes have the id "${route.id}". Ids identify the data and actions of a page. Give each route a unique id.`,
       );
-    modules[route.id] = relative(root, path).replaceAll('\\', '/');
+    modules[route.id] = toRelative(root, path);
     collect(root, table, route.children ?? [], modules);
   }
 }

@@ -1,5 +1,7 @@
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
+import { toRelative } from './files.mjs';
+import { findOwner } from './packages.mjs';
 import { indexSource } from './sites/index-source.mjs';
 import { lineEnd } from './sites/line-end.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
@@ -23,8 +25,8 @@ const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
  * @returns {string} JSON
  */
 export function createLocations(root, maps, { helpers = [], moves, index: toIndex = indexSource } = {}) {
-  const strings = createNumbering((text) => text, ['']);
-  const sites = createNumbering(JSON.stringify, [[0, 0, 0, 0, 0]]);
+  const strings = new Map([['', 0]]);
+  const sites = new Map([['0,0,0,0,0', 0]]);
   const toFirstNames = createFirstNames(readMoves(root, { moves }));
   const firstNames = {};
   const indexes = new Map();
@@ -39,7 +41,7 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
     const lines = toLineStarts(text);
     properties[path] = [...new Set([...(properties[path] ?? []), ...names])].sort();
     const numbers = found.map((site) => {
-      const number = sites.numberOf(toEntry(path, site, lines));
+      const number = numberOf(sites, toEntry(path, site, lines).join());
       const first = toFirstNames({ path, function: site.function, detail: site.detail });
       if (first) firstNames[number] = first;
       return number;
@@ -51,9 +53,9 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
 
   function toEntry(path, site, lines) {
     return [
-      strings.numberOf(path),
-      strings.numberOf(site.function),
-      strings.numberOf(site.detail),
+      numberOf(strings, path),
+      numberOf(strings, site.function),
+      numberOf(strings, site.detail),
       findLast(lines, site.offset) + 1,
       (site.isErrorClass ? flags.errorClass : 0) | (site.isHelper ? flags.helper : 0) | (flags[site.kind] ?? 0),
     ];
@@ -65,7 +67,7 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
       return (line, column) => numbers[findLast(starts, (lines[line] ?? 0) + column)] ?? 0;
     }
     const name = path.startsWith('src/') ? path : toPackage(path);
-    const number = sites.numberOf([strings.numberOf(name), 0, 0, 0, 0]);
+    const number = numberOf(sites, `${numberOf(strings, name)},0,0,0,0`);
     return () => number;
   }
 
@@ -80,8 +82,8 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
   }
   return JSON.stringify({
     version,
-    strings: strings.items,
-    sites: sites.items.flat(),
+    strings: [...strings.keys()],
+    sites: [...sites.keys()].flatMap((site) => site.split(',').map(Number)),
     firstNames,
     properties: Object.fromEntries(Object.entries(properties).map(([path, names]) => [path, names.join(' ')])),
     bundles,
@@ -121,15 +123,12 @@ function toVlq(value) {
 /** Returns a path relative to the root. esbuild's are relative to the bundle or begin with a plugin's namespace. */
 function toSourcePath(root, folder, source) {
   if (/^[\w-]{2,}:/.test(source)) return source;
-  return relative(root, resolve(folder, source)).replaceAll('\\', '/');
+  return toRelative(root, resolve(folder, source));
 }
 
 /** Returns `node_modules/pg` for any file of it. Modules of plugins have their namespace instead. */
 function toPackage(path) {
-  const start = path.lastIndexOf('node_modules/');
-  if (start < 0) return `node_modules/(${path.includes(':') ? path.slice(0, path.indexOf(':')) : 'linked'})`;
-  const [scope = '', name = ''] = path.slice(start + 'node_modules/'.length).split('/');
-  return `node_modules/${scope.startsWith('@') ? `${scope}/${name}` : scope}`;
+  return `node_modules/${findOwner(path) ?? `(${path.includes(':') ? path.split(':')[0] : 'linked'})`}`;
 }
 
 /** @returns {number[]} start offsets of the lines, counted as in source maps */
@@ -150,19 +149,7 @@ function findLast(starts, offset) {
 }
 
 /** Numbers distinct items in the order of their first use. */
-function createNumbering(toKey, first) {
-  const items = [...first];
-  const numbers = new Map(items.map((item, index) => [toKey(item), index]));
-  return {
-    items,
-    numberOf(item) {
-      const key = toKey(item);
-      let number = numbers.get(key);
-      if (number === undefined) {
-        number = items.push(item) - 1;
-        numbers.set(key, number);
-      }
-      return number;
-    },
-  };
+function numberOf(numbers, item) {
+  if (!numbers.has(item)) numbers.set(item, numbers.size);
+  return numbers.get(item);
 }

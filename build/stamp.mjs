@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
-import { findDesk } from './apps.mjs';
 import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
 import { readRelease } from './release.mjs';
@@ -10,16 +9,6 @@ import { readRelease } from './release.mjs';
 /** Inputs of the build besides `src` and the lockfile. */
 const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json'];
 const inputFolders = ['build', 'src'];
-
-/** Returns the bundle of a part of the server. @param {string} name */
-export const toPart = (name) => `dist/server/${name}.js`;
-
-/** Files without which the server cannot start, whatever the stamp says. */
-const listOutputs = (root) => [
-  'dist/manifest.json',
-  'dist/server/main.js',
-  ...Object.keys(findDesk(root).parts).map(toPart),
-];
 
 /**
  * Returns the release of a build and a hash of its inputs. The hash uses the contents of files, not their times:
@@ -48,8 +37,8 @@ function listInputs(root) {
   return [...inputFiles, ...findLockfile(root), ...inFolders];
 }
 
-/** Represents the installed packages. In a workspace it is in a folder above. */
-function findLockfile(root) {
+/** Finds the file that represents the installed packages. In a workspace it is in a folder above. */
+export function findLockfile(root) {
   const names = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
   const folders = Array.from({ length: 4 }, (_, level) => '../'.repeat(level));
   const paths = folders.flatMap((folder) => names.map((name) => folder + name));
@@ -65,10 +54,10 @@ function hashFacts(root, paths, readFact) {
   return hash('sha256', lines.join('') + process.env.SPILLWAY_JOIN);
 }
 
-/** @param {string} root */
+/** Compares the stamp, which only a finished build has. @param {string} root */
 export function hasCurrentBuild(root) {
   const file = join(root, 'dist/.stamp');
-  if (![file, ...listOutputs(root).map((path) => join(root, path))].every(existsSync)) return false;
+  if (!existsSync(file)) return false;
   const stamp = readFileSync(file, 'utf8');
   // Before the files are read, so that a change in between is noticed at the next start.
   const state = `${readRelease(root)}\n${stamp}\n${toFileState(root)}`;

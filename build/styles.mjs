@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
+import { toRelative } from './files.mjs';
 import { toLateFile } from './first-load.mjs';
 
 const assets = '.avif .gif .jpeg .jpg .png .svg .webp .eot .otf .ttf .woff .woff2';
@@ -89,17 +90,53 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   function withFile(message) {
     const { location } = message;
     const file = modules.get(location?.file);
-    return file ? { ...message, location: { ...location, file: relative(root, file) } } : message;
+    return file ? { ...message, location: { ...location, file: toRelative(root, file) } } : message;
+  }
+
+  /** Makes one file of the sheets of a group. @returns it, and what it refers to */
+  async function bundleGroup(group) {
+    const compiled = await Promise.all(group.map((sheet) => compile(join(root, sheet))));
+    const contents = Buffer.from(compiled.map(({ css }) => css).join(''));
+    const name = basename(group.at(-1)).replace(/(?:\.module)?\.\w+$/, '');
+    const url = `/assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`;
+    return { url, path: join(outdir, url), contents, assets: compiled.flatMap((sheet) => sheet.assets) };
   }
 
   return {
-    compile,
+    /**
+     * Returns the style sheets of an app as outputs, and their URLs by module. A page does not list the sheets of the entry
+     * again.
+     *
+     * @param {esbuild.Metafile} metafile
+     * @param {string} entry a key of `metafile.inputs`, as are the pages
+     * @param {string[]} pages
+     */
+    async bundle(metafile, entry, pages) {
+      const sheetsByUser = new Map([entry, ...pages].map((user) => [user, listSheets(metafile, user, new Set(pages))]));
+      const groupOf = groupSheets([...sheetsByUser.values()]);
+      const groups = [...new Set(groupOf.values())];
+      const bundled = new Map(await Promise.all(groups.map(async (group) => [group, await bundleGroup(group)])));
+      const toFiles = (sheets) =>
+        [...new Set(sheets.map((sheet) => bundled.get(groupOf.get(sheet))))].filter(
+          ({ contents }) => contents.length > 0,
+        );
+      const ofEntry = toFiles(sheetsByUser.get(entry));
+      const urlsByUser = new Map();
+      for (const [user, sheets] of sheetsByUser) {
+        const own = toFiles(sheets).filter((file) => user === entry || !ofEntry.includes(file));
+        urlsByUser.set(
+          user,
+          own.map(({ url }) => url),
+        );
+      }
+      return { sheets: toFiles([...groupOf.keys()]).flatMap(({ assets, ...file }) => [file, ...assets]), urlsByUser };
+    },
     /** Makes the next build compile a changed file again. With plugins, any file can be part of any sheet. */
     forget(file) {
       if (plugins.length > 0) compiled.clear();
       else compiled.delete(file);
     },
-    /** Bundles import only the class names. The text of the sheets is collected by `bundleStyles`. */
+    /** Bundles import only the class names. The text of the sheets is collected by `bundle`. */
     plugin: {
       name: 'styles',
       setup(build) {
@@ -121,7 +158,7 @@ function namesFromPath(root, read, modules) {
     setup(build) {
       build.onResolve({ filter: moduleEnd }, ({ path: specifier, resolveDir }) => {
         const file = resolve(resolveDir, specifier);
-        const key = hash('sha256', relative(root, file).replaceAll('\\', '/')).slice(0, 5);
+        const key = hash('sha256', toRelative(root, file)).slice(0, 5);
         const path = `${basename(file).replace(moduleEnd, '')}-${key}.module.css`;
         modules.set(`css-module:${path}`, file);
         return { path, namespace: 'css-module', pluginData: file };
@@ -152,7 +189,7 @@ async function orErrors(load) {
  * @param {Set<string>} pages keys of `metafile.inputs` that have their own lists
  * @returns {string[]} keys of `metafile.inputs`
  */
-export function listSheets(metafile, entry, pages) {
+function listSheets(metafile, entry, pages) {
   const seen = new Set();
   const sheets = [];
   visit(entry);
@@ -174,12 +211,10 @@ export function listSheets(metafile, entry, pages) {
  * that is loaded again would win over the rules that override it. Only sheets that are neighbours in every list are
  * joined, so that each module gets its sheets in its own order.
  *
- * @param {Map<string, string[]>} sheetsByUser ordered sheets by the module that the browser loads
- * @returns {{ groups: string[][], groupsByUser: Map<string, number[]> }}
+ * @param {string[][]} lists ordered sheets of each module that the browser loads
+ * @returns {Map<string, string[]>} the group of each sheet
  */
-export function groupSheets(sheetsByUser) {
-  const lists = [...sheetsByUser.values()];
-  const groups = [];
+function groupSheets(lists) {
   const groupOf = new Map();
   for (const list of lists) {
     for (const [index, sheet] of list.entries()) {
@@ -189,10 +224,10 @@ export function groupSheets(sheetsByUser) {
         const place = other.indexOf(sheet);
         return place < 0 ? !other.includes(before) : place > 0 && other[place - 1] === before;
       };
-      groupOf.set(sheet, lists.every(areNeighbours) ? groupOf.get(before) : groups.push([]) - 1);
-      groups[groupOf.get(sheet)].push(sheet);
+      const group = lists.every(areNeighbours) ? groupOf.get(before) : [];
+      group.push(sheet);
+      groupOf.set(sheet, group);
     }
   }
-  const toGroups = (sheets) => [...new Set(sheets.map((sheet) => groupOf.get(sheet)))];
-  return { groups, groupsByUser: new Map([...sheetsByUser].map(([user, sheets]) => [user, toGroups(sheets)])) };
+  return groupOf;
 }

@@ -288,7 +288,7 @@ describe('dependencies that protect', () => {
   /** Names of dependencies that guard something. Add new ones here. */
   const GUARDS = [
     ...['scrubber', 'scrubberOf', 'scrubPath', 'policy', 'trust', 'origins', 'isOurs', 'limiter', 'overload', 'steps'],
-    ...['mayRead', 'takeCredentials', 'checkToken', 'isSecret', 'styleAttributes'],
+    ...['takeCredentials', 'checkToken', 'isSecret', 'styleAttributes'],
     ...(hasDesk ? ['signIn', 'readAccess'] : []),
   ];
   /** Optional members that do not open anything when they are missing. */

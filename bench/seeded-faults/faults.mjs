@@ -78,7 +78,7 @@ const AREAS = {
       [
         'loaders run behind a closed guard',
         'src/server/pages/load-page.ts',
-        'const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;',
+        'const reached = stopped ? ids.slice(0, ids.indexOf(stopped.routeId)) : ids;',
         'const reached = ids;',
       ],
       [
@@ -196,7 +196,7 @@ const AREAS = {
       ],
       [
         'async frames of V8 are lost',
-        'src/server/errors/digest/parse-stack.ts',
+        'src/server/errors/digest/read-error.ts',
         "const isAsync = text.startsWith('async ');",
         "const isAsync = text.startsWith('await ');",
       ],
@@ -381,12 +381,7 @@ const AREAS = {
         '(site.isHelper ? flags.helper : 0)',
         '(site.isHelper && site.isErrorClass ? flags.helper : 0)',
       ],
-      [
-        'styles of the entry load twice',
-        'build/manifest.mjs',
-        'own.filter((index) => !withEntry.includes(index))',
-        'own',
-      ],
+      ['styles of the entry load twice', 'build/styles.mjs', 'user === entry || !ofEntry.includes(file)', 'true'],
     ],
   },
   development: {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import { findNode } from '../../build/syntax-tree.mjs';
 
 /**
  * Inserts code into files that you edit. Functions that add return undefined if it does not find its position. Biome formats
@@ -9,27 +10,30 @@ import { parseSync } from 'oxc-parser';
 
 /** Adds a route to the children of the first layout, or of the layout with an id. */
 export function addRoute(source, route, layout) {
-  const table = find(parse(source), ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineRoutes');
+  const table = findNode(
+    parse(source),
+    ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineRoutes',
+  );
   const hasId = (node) => isProperty(node, 'id') && node.value.value === layout;
-  const owner = layout ? find(table, ({ properties }) => properties?.some(hasId)) : table;
-  const children = find(owner, (node) => isProperty(node, 'children'))?.value;
+  const owner = layout ? findNode(table, ({ properties }) => properties?.some(hasId)) : table;
+  const children = findNode(owner, (node) => isProperty(node, 'children'))?.value;
   return insertLast(source, children, route);
 }
 
 /** Adds a property to the object of a constant. */
 export function addProperty(source, name, property) {
-  const constant = find(parse(source), ({ type, id }) => type === 'VariableDeclarator' && id.name === name);
+  const constant = findNode(parse(source), ({ type, id }) => type === 'VariableDeclarator' && id.name === name);
   return insertLast(
     source,
-    find(constant, ({ type }) => type === 'ObjectExpression'),
+    findNode(constant, ({ type }) => type === 'ObjectExpression'),
     property,
   );
 }
 
 /** Adds an item to the list that a function returns. */
 export function addReturned(source, name, item) {
-  const made = find(parse(source), ({ type, id }) => type === 'FunctionDeclaration' && id.name === name);
-  return insertLast(source, find(made, ({ type }) => type === 'ReturnStatement')?.argument, item);
+  const made = findNode(parse(source), ({ type, id }) => type === 'FunctionDeclaration' && id.name === name);
+  return insertLast(source, findNode(made, ({ type }) => type === 'ReturnStatement')?.argument, item);
 }
 
 /**
@@ -56,16 +60,6 @@ function parse(source) {
 
 function isProperty({ type, key }, name) {
   return type === 'Property' && key.name === name;
-}
-
-/** Finds the first node of a syntax tree, an outer one before those in it. */
-function find(node, test) {
-  if (typeof node !== 'object' || node === null) return undefined;
-  if (node.type && test(node)) return node;
-  for (const value of Object.values(node)) {
-    const found = find(value, test);
-    if (found) return found;
-  }
 }
 
 function insertLast(source, list, item) {

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { findDesk } from '../../build/apps.mjs';
 
-const desk = findDesk(fileURLToPath(new URL('../..', import.meta.url)));
+const desk = findDesk(join(import.meta.dirname, '../..'));
 
 /** Thrown for invalid requests. The message is shown to the user. */
 export class Refusal extends Error {}

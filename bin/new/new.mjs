@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findPackage } from '../../build/packages.mjs';
 import { Refusal } from './names.mjs';
 import { planPage } from './page.mjs';
 import { planResource } from './resource.mjs';
 
-const project = fileURLToPath(new URL('../..', import.meta.url));
+const project = join(import.meta.dirname, '../..');
 
 const USAGE = `Usage:
   npm run new -- page /orders/:id [--static] [--no-data]

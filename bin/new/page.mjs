@@ -27,7 +27,7 @@ export function planPage(root, wanted) {
   const value = hasData ? name : 'null';
   return {
     files: {
-      [`src/shared/product/pages/${id}/${id}.tsx`]: hasData ? writePage(page, name) : writePlainPage(page),
+      [`src/shared/product/pages/${id}/${id}.tsx`]: writePage(page, hasData && name),
       ...(hasData && { [`src/server/product/pages/${id}.ts`]: writeHalf(page, name) }),
       [`tests/server/product/pages/${id}.test.ts`]: writeTest(page),
     },
@@ -52,31 +52,20 @@ export function planPage(root, wanted) {
 
 const EXAMPLE = '7';
 
-function writePage(page, name) {
-  const { title, component } = toNames(page);
-  const shown = page.params.map((name) => ({ text: `\${data.${name}}`, jsx: `{data.${name}}` }));
-  return `import type { PageProps } from '#engine';
-import type { ${name} } from '#product-server/pages/${page.id}.ts';
+/** A page without a server half shows no parameters, because they are in the data of a loader. */
+function writePage({ id, params }, half) {
+  const title = toWords(id);
+  const shown = half ? params.map((name) => `{data.${name}}`) : [];
+  const heading = [title, ...shown].join(' ');
+  const imports = `import type { PageProps } from '#engine';
+import type { ${half} } from '#product-server/pages/${id}.ts';
 
-export default function ${component}({ data }: PageProps<typeof ${name}>) {
-  return (
-    <article>
-      <title>${shown.length > 0 ? `{\`${[title, ...shown.map(({ text }) => text)].join(' ')}\`}` : title}</title>
-      <h1>${[title, ...shown.map(({ jsx }) => jsx)].join(' ')}</h1>${shown.length > 0 ? '' : '\n      <p>{data.message}</p>'}
-    </article>
-  );
-}
 `;
-}
-
-/** The page shows no parameters, because they are in the data of a loader. */
-function writePlainPage(page) {
-  const { title, component } = toNames(page);
-  return `export default function ${component}() {
+  return `${half ? imports : ''}export default function ${toTypeName(id, 'Page')}(${half ? `{ data }: PageProps<typeof ${half}>` : ''}) {
   return (
     <article>
-      <title>${title}</title>
-      <h1>${title}</h1>
+      <title>${shown.length > 0 ? `{\`${heading.replaceAll('{', '${')}\`}` : title}</title>
+      <h1>${heading}</h1>${half && shown.length === 0 ? '\n      <p>{data.message}</p>' : ''}
     </article>
   );
 }
@@ -118,8 +107,4 @@ it('has status 200 and a title', async () => {
 /** Returns an example URL of the page. */
 function toExample(path) {
   return path.replace(/\/:\w+\?/g, '').replace(/:\w+/g, EXAMPLE) || '/';
-}
-
-function toNames({ id }) {
-  return { title: toWords(id), component: toTypeName(id, 'Page') };
 }

@@ -64,12 +64,13 @@ function toNames(resource) {
     pascal: toPascal(one),
     type: toTypeName(one, 'Item'),
     words: one.replaceAll('-', ' '),
+    aWord: `${/^[aeio]/.test(one) ? 'an' : 'a'} ${one.replaceAll('-', ' ')}`,
     manyWords: resource.replaceAll('-', ' '),
     limit: `MAX_${resource.replaceAll('-', '_').toUpperCase()}`,
   };
 }
 
-function writeOperations({ resource, operations, plural, pascal, type, words, manyWords }) {
+function writeOperations({ resource, operations, plural, pascal, type, words, aWord, manyWords }) {
   return `import * as z from 'zod';
 import { operation } from '#engine';
 
@@ -101,14 +102,14 @@ export const ${operations} = {
   create${pascal}: operation({
     method: 'POST',
     path: '/${resource}',
-    summary: 'Create a ${words}',
+    summary: 'Create ${aWord}',
     body: New${pascal},
     replies: { 201: { about: 'The new ${words}.', body: ${type}, headers: { Location: 'Its URL.' } } },
   }),
   get${pascal}: operation({
     method: 'GET',
     path: '/${resource}/:id',
-    summary: 'Get a ${words}',
+    summary: 'Get ${aWord}',
     params: ${type}.pick({ id: true }),
     replies: { 200: { about: 'The ${words}.', body: ${type} } },
     problems: { 404: 'There is no ${words} with this id.' },

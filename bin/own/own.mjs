@@ -2,16 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listFiles, readJson } from '../../build/files.mjs';
+import { findLockfile } from '../../build/stamp.mjs';
+import { createGit } from '../upgrade/git.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
-import { listSettings, withoutSettings } from './settings.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = join(import.meta.dirname, '../..');
 
 /** What each template needs in production, besides Spillway's packages. */
-const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely', 'pg'] };
+const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely'] };
+
+const tourSetting = 'TOUR_FAILURES';
 
 /** Files of the tour that any app can keep. */
 const kept = [
@@ -37,9 +39,8 @@ const testFolders = ['shared/', 'server/', 'client/', 'e2e/', ''].map((tree) => 
 export async function own(args) {
   const options = readOptions(args);
   if (!options) return refuse('Usage: npm run own -- [--with accounts] [--without desk] [--yes]');
-  const settings = listSettings(readFileSync(join(root, 'src/server/product/settings.ts'), 'utf8'));
-  if (!settings.includes('TOUR_FAILURES')) {
-    return refuse('The tour has already been removed: the product does not have its setting TOUR_FAILURES.');
+  if (!readFileSync(join(root, 'src/server/product/settings.ts'), 'utf8').includes(tourSetting)) {
+    return refuse(`The tour has already been removed: the product does not have its setting ${tourSetting}.`);
   }
   if (askGit('status', '--short', '--', '.')) {
     return refuse('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
@@ -61,7 +62,7 @@ export async function own(args) {
   for (const [file, content] of files) writeFileSync(file, content);
   const part = join(root, 'templates', template, '.env.part');
   const added = existsSync(part) ? readFileSync(part, 'utf8') : '';
-  rewrite('.env.example', (text) => withoutSettings(text, settings) + added);
+  rewrite('.env.example', (text) => withoutTourSetting(text) + added);
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(path, withoutTour);
   }
@@ -102,7 +103,7 @@ function readOptions(args) {
 /** Returns the output of git; undefined without git, or if it fails. */
 function askGit(...args) {
   try {
-    return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return createGit(root)(args).trim();
   } catch {
     return undefined;
   }
@@ -138,6 +139,11 @@ function withoutTour(markdown) {
   return markdown.replace(/^<!-- tour -->\n[\s\S]*?^<!-- \/tour -->\n\n?/gm, '');
 }
 
+/** Removes the tour's setting, with the comment above it, from the end of `.env.example`. */
+export function withoutTourSetting(text) {
+  return text.replace(new RegExp(`\\n# .*\\n# ${tourSetting}=.*\\n$`), '');
+}
+
 function rewrite(path, change) {
   const text = readFileSync(join(root, path), 'utf8');
   writeFileSync(join(root, path), change(text));
@@ -149,10 +155,6 @@ function removeDesk() {
   rewrite('src/server/main.ts', (text) => text.replace(/^.*desk\/server.*\n/m, ''));
 }
 
-function toSorted(entries) {
-  return Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
-}
-
 /** Changes the scripts of tests, and turns packages for development into those that the app needs. */
 function writeManifest(packages) {
   const manifest = readJson(join(root, 'package.json'));
@@ -160,11 +162,12 @@ function writeManifest(packages) {
   Object.assign(manifest.scripts, { test: [test, ...testFolders].join(' '), 'test:all': test });
   for (const name of packages) {
     const { [name]: version, ...others } = manifest.devDependencies;
-    if (version === undefined) continue;
     manifest.devDependencies = others;
-    manifest.dependencies = toSorted({ ...manifest.dependencies, [name]: version });
+    manifest.dependencies[name] = version;
   }
+  manifest.dependencies = Object.fromEntries(Object.entries(manifest.dependencies).sort());
   writeJson(join(root, 'package.json'), manifest);
+  if (!findLockfile(root)[0]?.endsWith('package-lock.json')) return;
   const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];
   execFileSync('npm', args, { cwd: root, shell: process.platform === 'win32' });
 }

@@ -6,7 +6,6 @@ const product = /^(?:(?:src|tests)\/(?!support\/)(?:[^/]+\/)?product|src\/client
 const yours = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** Files that are merged by key, or written anew. */
 const written = ['package.json', 'package-lock.json', spillwayFile];
-const comparing = ['diff-tree', '-r', '-M', '-l0', '--full-index'];
 
 /**
  * Stages what changed between two releases, without your own files and what you deleted.
@@ -20,22 +19,14 @@ const comparing = ['diff-tree', '-r', '-M', '-l0', '--full-index'];
  */
 export function applyFiles(git, { base, next, prefix }) {
   const [before, own] = [base, `HEAD:${prefix}`].map((tree) => listFiles(git, tree));
-  const isDeleted = (path) => before.has(path) && !own.has(path);
+  const isDeleted = (path) => listLevels(path).some((level) => before.has(level) && !own.has(level));
   const isEdited = (path) => own.has(path) && own.get(path) !== before.get(path);
-  const has = (files, folder) => [...files.keys()].some((path) => path.startsWith(folder));
-  const isInDeletedFolder = (path) => {
-    const folders = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1));
-    const folder = folders.findLast((other) => has(before, other));
-    return folder !== undefined && !has(own, folder);
-  };
   const isLeftOut = ({ path, target }) =>
-    [path, target].some((name) => product.test(name) || written.includes(name)) ||
-    (yours.includes(path) && isEdited(path)) ||
-    isDeleted(path) ||
-    isDeleted(target) ||
-    (!before.has(target) && isInDeletedFolder(target));
+    [path, target].some((name) => product.test(name) || written.includes(name) || isDeleted(name)) ||
+    (yours.includes(path) && isEdited(path));
   // git refuses a whole patch that removes a file which you changed, or renames one to a name that you use.
-  const isKept = ({ status, path, target }) => (path === target ? status === 'D' && isEdited(path) : own.has(target));
+  const isKept = ({ patch, path, target }) =>
+    path === target ? /^deleted file mode/m.test(patch) && isEdited(path) : own.has(target);
 
   const changes = listChanges(git, base, next).filter((change) => !isLeftOut(change));
   const patches = changes.filter((change) => !isKept(change)).map(({ patch }) => patch);
@@ -45,34 +36,30 @@ export function applyFiles(git, { base, next, prefix }) {
   };
 }
 
-/** Returns the id of each file in a tree. */
+/** Returns the id of each file and folder in a tree. */
 function listFiles(git, tree) {
-  const lines = git(['ls-tree', '-r', '-z', '--full-tree', tree]).split('\0').filter(Boolean);
+  const lines = git(['ls-tree', '-r', '-t', '-z', '--full-tree', tree]).split('\0').filter(Boolean);
   return new Map(lines.map((line) => line.split('\t')).map(([facts, path]) => [path, facts]));
 }
 
+/** Lists a path and the folders that it is in. */
+function listLevels(path) {
+  return path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
+}
+
 /**
- * @returns {{ status: string, path: string, target: string, patch: string }[]} `target` is the new name of a renamed file,
- *   or else `path`, and the bytes of `patch` are characters
+ * @returns {{ path: string, target: string, patch: string }[]} `target` is the new name of a renamed file, or else `path`,
+ *   and the bytes of `patch` are characters
  */
 function listChanges(git, one, other) {
-  const words = git([...comparing, '--raw', '-z', one, other])
-    .split('\0')
-    .values();
-  const text = git([...comparing, '-p', '--binary', one, other], { encoding: 'latin1' });
+  const compare = ['-c', 'core.quotePath=false', 'diff-tree', '-r', '-p', '-M', '-l0', '--binary', '--full-index'];
   // Lines of files have a sign before them.
-  const patches = text.split(/^(?=diff --git )/m).values();
-  const changes = [];
-  for (const facts of words) {
-    if (facts === '') break;
-    const status = facts.split(' ')[4];
-    const path = words.next().value;
-    const target = status.startsWith('R') ? words.next().value : path;
-    // Another type of file, such as a link, is a removal and an addition.
-    const patch = patches.next().value + (status === 'T' ? patches.next().value : '');
-    changes.push({ status, path, target, patch });
-  }
-  return changes;
+  const patches = git([...compare, one, other], { encoding: 'latin1' }).split(/^(?=diff --git )/m);
+  return patches.filter(Boolean).map((patch) => {
+    const [, same] = /^diff --git a\/(.+) b\/\1$/m.exec(patch) ?? [];
+    const [, path = same, target = same] = /^rename from (.+)\nrename to (.+)$/m.exec(patch) ?? [];
+    return { path, target, patch };
+  });
 }
 
 /** @returns {string[]} the files with conflict marks */

@@ -118,9 +118,6 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
       modules = next;
     },
 
-    /** @param {readonly string[]} files */
-    areMadeOf: (files) => [...modules.values()].some((module) => isMadeOf(module, files)),
-
     /** The modules that a module imports statically, and those of them, and so on. */
     listWithImports(entry) {
       const found = new Set([entry]);

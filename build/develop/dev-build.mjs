@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
-import { isInProduct } from '../../src/shared/whose-code.mjs';
+import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { findDesk, product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
-import { readFiles } from '../files.mjs';
+import { readFiles, toRelative } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
@@ -51,17 +51,12 @@ export async function createDevBuild(root, warn) {
   /** The last results of the builds without product code: the server's separate parts, and the other apps. */
   let builtParts;
   let builtOthers;
-  /** The last build of the client. */
-  let builtClient;
   let routes;
-  /** Outputs of the base, and a number that changes when open pages cannot use them with what they have loaded. */
-  let baseOutputs = new Set();
-  let baseNumber = 0;
   /** Files that changed since the last build of each side that succeeded. */
   const unbuilt = { client: new Set(), server: new Set() };
   /** The manifest of the client's last build. */
   let manifestText = '';
-  /** Texts and hashes of the files on disk, so that a rebuild writes only changed files. */
+  /** Contents of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
   /** Texts of modules that the product's plugins load. */
   const texts = new Map();
@@ -91,7 +86,7 @@ export async function createDevBuild(root, warn) {
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
     if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = await readRouteModules(root, [product.table], { plugins: [styles.plugin] });
+    routes = await readRouteModules(root, product.table, { plugins: [styles.plugin] });
     return routes;
   }
 
@@ -104,12 +99,12 @@ export async function createDevBuild(root, warn) {
   }
 
   function toTextsFile() {
-    const byFile = [...texts].map(([path, text]) => [relative(root, path).replaceAll('\\', '/'), text]);
+    const byFile = [...texts].map(([path, text]) => [toRelative(root, path), text]);
     return { path: 'texts.json', contents: JSON.stringify(Object.fromEntries(byFile.sort())) };
   }
 
-  async function buildOthers(changed) {
-    if (builtOthers && changed.length > 0 && changed.every(isInProduct)) return builtOthers;
+  async function buildOthers(isChanged) {
+    if (builtOthers && !builtOthers.some(({ metafile }) => isChanged(metafile))) return builtOthers;
     builtOthers = await Promise.all(
       desk.apps.map((app) =>
         reuse(`${app.name} of development`, options, () =>
@@ -123,11 +118,10 @@ export async function createDevBuild(root, warn) {
   async function write(files) {
     await Promise.all(
       files.map(async ({ path, contents }) => {
-        const name = typeof contents === 'string' ? contents : toHash(contents);
-        if (written.get(path) === name) return;
+        if (isDeepStrictEqual(written.get(path), contents)) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
         await writeFile(join(dist, path), contents);
-        written.set(path, name);
+        written.set(path, contents);
       }),
     );
   }
@@ -147,21 +141,15 @@ export async function createDevBuild(root, warn) {
       }
       const changed = [...unbuilt.client];
       const isChanged = (metafile) => names(metafile, changed);
-      const isServers = changed.length > 0 && changed.every((file) => file.startsWith('src/server/'));
-      if (builtClient && isServers && !modules.areMadeOf(changed) && !builtClient.metafiles.some(isChanged)) {
-        unbuilt.client.clear();
-        return builtClient.state;
-      }
       const routeModules = await readRoutes(changed);
       await modules.update(Object.values(routeModules), changed);
       const [builtBase, builtOthers, publicFiles] = await Promise.all([
         base.build(modules.baseFiles, isChanged),
-        buildOthers(changed),
+        buildOthers(isChanged),
         readFiles(join(root, publicFolder)),
       ]);
       const { inputs, outputs } = modules.toMetafile();
       const { sheets, assets } = await listClientFiles({
-        root,
         metafile: {
           inputs: { ...builtBase.metafile.inputs, ...inputs },
           outputs: { ...builtBase.metafile.outputs, ...outputs },
@@ -190,25 +178,15 @@ export async function createDevBuild(root, warn) {
         toTextsFile(),
       ]);
       manifestText = text;
-      const outputNames = new Set(Object.keys(builtBase.metafile.outputs));
-      if (!baseOutputs.isSubsetOf(outputNames)) baseNumber += 1;
-      baseOutputs = outputNames;
-      const state = {
+      unbuilt.client.clear();
+      return {
         modules: modules.listUrls(),
         routes: routeModules,
         styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
-        others: hash(
-          'sha256',
-          builtOthers
-            .flatMap((built) => built.outputFiles.map(({ path }) => path))
-            .sort()
-            .join(),
-        ),
-        base: `${baseNumber}.${modules.getWiringVersion()}`,
+        others: hash('sha256', JSON.stringify(apps)),
+        // Its name changes with everything that it imports.
+        base: `${assets.entry.script} ${modules.getWiringVersion()}`,
       };
-      builtClient = { state, metafiles: [builtBase, ...builtOthers].map(({ metafile }) => metafile) };
-      unbuilt.client.clear();
-      return state;
     },
 
     /**

@@ -1,5 +1,6 @@
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { formatErrors } from '../bundles.mjs';
+import { toRelative } from '../files.mjs';
 
 /**
  * Converts a failed build for the terminal and for open pages.
@@ -21,6 +22,6 @@ export async function toDevError(error, root) {
 /** The server adds source lines and a link, as for failures at run time. */
 function toProblem({ text, location }, root) {
   if (!location) return { text };
-  const path = relative(root, resolve(root, location.file));
-  return { text, file: path.replaceAll('\\', '/'), line: location.line, column: location.column + 1 };
+  const { line, column } = location;
+  return { text, file: toRelative(root, resolve(root, location.file)), line, column: column + 1 };
 }

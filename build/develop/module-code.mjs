@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import { parseSync } from 'oxc-parser';
+import remapping from '@jridgewell/remapping';
 import { transform } from 'oxc-transform';
 import { browserTarget, toDefinitions } from '../bundles.mjs';
-import { readInputMap, throughInputMap } from './input-map.mjs';
+import { readNames } from '../front-doors.mjs';
+import { readInputMap } from './source-texts.mjs';
 
 /**
  * @typedef {object} ModuleFacts
@@ -43,34 +44,27 @@ export async function compileModule(file, source, lang, path, listExports) {
     const from = JSON.stringify(specifier);
     text = text.replace(`export * from ${from};`, `export { ${names.join(', ')} } from ${from};`);
   }
-  const input = readInputMap(path, source);
-  const toSource = input ? throughInputMap(map, input) : { ...map, sources: [basename(file)] };
+  const input = await readInputMap(path, source);
+  const toSource = input ? remapping([map, input], () => null) : { ...map, sources: [basename(file)] };
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(toSource)).toString('base64')}`;
   return { code: `${text}\n//# sourceMappingURL=${url}`, facts };
 }
 
 /** @param {string} code JavaScript @returns {ModuleFacts} */
 function readFacts(code) {
-  const { staticImports, staticExports } = parseSync('module.js', code).module;
+  const { imports, exports } = readNames(code);
   const components = new Set([...code.matchAll(/^\$RefreshReg\$\(_c\d*, "([^"]+)"\);$/gm)].map(([, name]) => name));
-  const exported = staticExports.flatMap(({ entries }) => entries);
   const isStar = ({ importName }) => importName.kind === 'AllButDefault';
   const toName = ({ kind, name }) => (kind === 'Default' ? 'default' : name);
-  const imported = [
-    ...staticImports.flatMap((statement) =>
-      statement.entries.map((entry) => ({ ...entry, moduleRequest: statement.moduleRequest })),
-    ),
-    ...exported,
-  ];
   return {
-    imports: imported
+    imports: [...imports, ...exports]
       .filter(({ moduleRequest, importName }) => moduleRequest && /^(?:Name|Default)$/.test(importName.kind))
       .map(({ moduleRequest, importName }) => ({ specifier: moduleRequest.value, name: toName(importName) })),
-    exports: new Set(exported.filter((entry) => !isStar(entry)).map(({ exportName }) => toName(exportName))),
-    stars: exported.filter(isStar).map(({ moduleRequest }) => moduleRequest.value),
+    exports: new Set(exports.filter((entry) => !isStar(entry)).map(({ exportName }) => toName(exportName))),
+    stars: exports.filter(isStar).map(({ moduleRequest }) => moduleRequest.value),
     isBoundary:
-      exported.length > 0 &&
-      exported.every(({ localName, exportName }) =>
+      exports.length > 0 &&
+      exports.every(({ localName, exportName }) =>
         components.has(localName.kind === 'Name' ? localName.name : exportName.kind === 'Default' ? '%default%' : ''),
       ),
   };

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
+import { toRelative as toRelativeTo } from '../files.mjs';
 import { sheetFile } from '../styles.mjs';
 import { inBase, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
@@ -44,7 +45,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
   const assets = new Map();
   const baseFiles = new Set();
 
-  const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
+  const toRelative = (path) => toRelativeTo(root, path);
   const toInput = ({ path, namespace }) => (namespace === 'file' ? toRelative(path) : `${namespace}:${path}`);
   const assetEnds = ['.json', ...Object.keys(options.loader ?? {})];
   const isAsset = (file) => sheetFile.test(file) || assetEnds.some((end) => file.endsWith(end));

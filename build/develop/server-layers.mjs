@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
 import { formatWarnings, serverOptions } from '../bundles.mjs';
+import { toRelative } from '../files.mjs';
 import { createBase, inBase, loadFromBase, toBaseFile } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
@@ -25,7 +26,6 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
     // With it, each name that the product imports would be another file of the engine.
     plugins: options.plugins.filter(({ name }) => name !== 'engine-by-name'),
   };
-  const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
   const baseFiles = new Set();
   /** What a specifier is, for each that has been found: undefined if it stays in the product. */
   const found = new Map();
@@ -36,7 +36,7 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
     name: 'to-product',
     setup(build) {
       build.onResolve({ filter: /\/product\// }, ({ path, resolveDir }) => {
-        const file = toRelative(join(resolveDir, path));
+        const file = toRelative(root, join(resolveDir, path));
         return isInProduct(file) ? { path: `./${toName(file)}.js`, external: true } : undefined;
       });
     },
@@ -51,7 +51,7 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
         if (found.has(path)) return found.get(path);
         const resolved = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
         if (resolved.errors.length > 0) return undefined;
-        const file = toRelative(resolved.path);
+        const file = toRelative(root, resolved.path);
         const isFile = resolved.namespace === 'file' && !resolved.external;
         const isBase = isFile && /\.[cm]?[jt]sx?$/.test(file) && !isInProduct(file);
         if (isBase) baseFiles.add(file);
@@ -78,7 +78,7 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
   async function openProduct() {
     const text = await readFile(join(root, main), 'utf8');
     const imported = [...text.matchAll(/'(\.[^']*\/product\/[^']*)'/g)];
-    const files = imported.map(([, path]) => toRelative(join(root, dirname(main), path)));
+    const files = imported.map(([, path]) => toRelative(root, join(root, dirname(main), path)));
     return esbuild.context({
       ...common,
       entryPoints: files.map((file) => ({ in: file, out: toName(file) })),

@@ -16,23 +16,22 @@ import { type ApiOrigins, apiOrigins } from './front/api-origins.ts';
 import { type AssetsOptions, assets } from './front/assets.ts';
 import { compress } from './front/compress.ts';
 import { crossSite } from './front/cross-site.ts';
-import { type ExistingAppSteps, type LoadedApp, mountExistingApp } from './front/existing-app.ts';
+import { type LoadedApp, mountExistingApp } from './front/existing-app.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './front/fixed-paths.ts';
 import { hostCheck } from './front/host-check.ts';
-import { knowSignedIn } from './front/know-signed-in.ts';
 import type { Metrics } from './front/metrics.ts';
 import { normalizeUrl } from './front/normalize-url.ts';
 import { type Overload, shed } from './front/overload.ts';
 import type { PublicFile } from './front/public-files.ts';
-import { privateReplies, securityHeaders, strictTransport, toSecurityHeaders } from './front/security-headers.ts';
-import { visitorId } from './front/visitor-id.ts';
+import { securityHeaders, strictTransport, toPrivateCaching, toSecurityHeaders } from './front/security-headers.ts';
+import { knowSignedIn, visitorId } from './front/visitor.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
 import type { ProxyTrust } from './request/client-address.ts';
 import { notFoundHere } from './request/http-error.ts';
 import type { Origins } from './request/origins.ts';
 import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
 import { requestId, requestInfo } from './request/request-info.ts';
-import { chain, dropClosed, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
+import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 
 /** What the steps of one port use. */
@@ -115,8 +114,9 @@ export function createApp(
   const { log, funnel, scrubPath, metrics, inFlight } = records;
   const { files, reportPath } = answers;
   const fail = errorHandler({ funnel, renderError: site?.pages.renderError });
+  const headers = toSecurityHeaders(origins);
   const inner = createExpress(trust);
-  const existing = site?.existingApp && mountExisting(site.existingApp);
+  const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
   const api = site && mountProductsApi(site);
   const tracer = findTracer();
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
@@ -127,14 +127,14 @@ export function createApp(
     oneAtATime(),
     requestId({ origins, trust, toLanguage: site?.pages.toLanguage }),
     rules.takeCredentials,
-    site?.visitorId && visitorId({ visitorId: site.visitorId, log }),
+    site?.visitorId && visitorId(site.visitorId, log),
     accessLog({ log, inFlight, scrubPath, metrics }),
-    securityHeaders(toSecurityHeaders(origins)),
+    securityHeaders(headers),
     normalizeUrl(existing && { isReserved, rawPaths: site?.existingApp?.rawPaths }),
     fixedPaths([health(answers.readiness), ...(answers.fixed ?? [])]),
     hostCheck({ origins, trust, log }),
     tracer && tracing(tracer, scrubPath),
-    strictTransport({ reportPath }),
+    strictTransport(reportPath),
     site?.apiOrigins?.length && apiOrigins(site.apiOrigins, isProductsApi),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
     answers.tunnel?.(fail),
@@ -154,7 +154,7 @@ export function createApp(
     expectContinue(),
     skipsExpress && site.pages.inMemory,
     answers.compression && compress(),
-    lateWrites({ funnel }),
+    lateWrites(funnel),
     skipsExpress && api?.operations,
     skipsExpress && site.pages.begun(inner),
   ].filter(isPresent);
@@ -185,18 +185,13 @@ export function createApp(
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
     const { operations, handlers } = mountApi(api ?? [], { app: inner, base: '/api', document, store: apiStore });
-    const setPrivate = privateReplies();
     const answer: Step = (req, res, next) => {
       if (!isProductsApi(requestInfo(req).path)) return next();
-      void setPrivate(req, res, () => undefined);
+      res.setHeader('Cache-Control', toPrivateCaching(req));
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
     return { operations: answer, handlers: router && onlyFor(isApiPath, router) };
-  }
-
-  function mountExisting(existing: LoadedApp): ExistingAppSteps {
-    return mountExistingApp({ existing, trust, headers: toSecurityHeaders(origins), isReserved });
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
@@ -234,7 +229,7 @@ function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): Req
 
 function redirectHome(home: string): RequestHandler {
   return function redirectHome(req, res, next) {
-    if (requestInfo(req).path !== '/' || (req.method !== 'GET' && req.method !== 'HEAD')) return next();
+    if (requestInfo(req).path !== '/' || !isRead(req)) return next();
     res.set('Cache-Control', 'no-store').redirect(302, home);
   };
 }

@@ -114,8 +114,8 @@ export const SETTINGS = {
     about: 'The name of this release in logs and reports. Default: the commit that was built.',
     example: 'v1.4.0',
     schema: parsed('is not a release name. Use up to 100 letters, digits and . _ / @ + -.', (text) => {
-      return text === '' || /^[\w./@+-]{1,100}$/.test(text) ? text : undefined;
-    }).prefault(''),
+      return /^[\w./@+-]{1,100}$/.test(text) ? text : undefined;
+    }).optional(),
   },
   DIGEST_NAMESPACE: {
     about:
@@ -131,15 +131,13 @@ export const SETTINGS = {
     example: 'smtps://user:password@mail.example.com',
     schema: parsed(
       'is not the URL of a mail server. Use smtps://user:password@host or smtp://host:port. Write characters such as @ in a password as %40.',
-      (text) => (text === '' ? text : parseSmtpUrl(text)),
-    ).prefault(''),
+      parseSmtpUrl,
+    ).optional(),
   },
   MAIL_FROM: {
     about: 'The sender of emails.',
     example: 'shop@example.com',
-    schema: parsed('is not an email address. Use one such as shop@example.com.', (text) => {
-      return text === '' ? text : parseMailAddress(text);
-    }).prefault(''),
+    schema: parsed('is not an email address. Use one such as shop@example.com.', parseMailAddress).optional(),
   },
   SENTRY_DSN: {
     about: 'The DSN of a Sentry project that failures are also sent to. Default: none.',
@@ -256,10 +254,10 @@ export function readConfig(env: Environment, { terminal = false } = {}) {
     logLevel: values.LOG_LEVEL,
     compression: values.COMPRESSION,
     /** Undefined: use the build id. */
-    release: values.RELEASE || undefined,
+    release: values.RELEASE,
     digestNamespace: values.DIGEST_NAMESPACE,
-    smtpUrl: values.SMTP_URL || undefined,
-    mailFrom: values.MAIL_FROM || undefined,
+    smtpUrl: values.SMTP_URL,
+    mailFrom: values.MAIL_FROM,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
     tunnelPath: values.TUNNEL_PATH,

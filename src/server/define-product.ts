@@ -52,6 +52,9 @@ export interface ProductServices<Settings, Services> {
   readonly close?: (services: Services) => void | Promise<void>;
 }
 
+/** The parts of a product that do not decide their types: those follow from `settings` and `services`. */
+type Given<Settings, Services> = ProductParts<NoInfer<Settings>, NoInfer<Services>>;
+
 /** A product's side of the server. Everything but `settings` and `pages` is optional. */
 export interface Product<Settings, Services = undefined, Own extends object = object> {
   readonly settings: ProductSettings<Settings>;
@@ -62,20 +65,20 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   /** The server halves of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
   /** Everything under `/api`: parts made by `implement()`, and Express handlers. */
-  readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiParts;
+  readonly api?: (parts: Given<Settings, Services>) => ApiParts;
   /** Where limits and `Idempotency-Key` are kept. By default in memory: replicas need `createPostgresStore()`. */
-  readonly apiStore?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiStore;
+  readonly apiStore?: (parts: Given<Settings, Services>) => ApiStore;
   /** What `/api/openapi.json` and `/api/docs` say, and who can read them. False: they are not served. */
   readonly apiDocument?: DocumentFacts | false;
   /**
    * Steps that run before pages and API for each request, in order: `[session(…), signIn()]`. A list and not a
    * `Router`, because leaving a router costs every request a turn of the event loop.
    */
-  readonly steps?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => readonly RequestHandler[];
+  readonly steps?: (parts: Given<Settings, Services>) => readonly RequestHandler[];
   /** Handles URLs that are neither a page nor under `/api`: `Router().get('/sitemap.xml', …)`. */
-  readonly routes?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => RequestHandler;
+  readonly routes?: (parts: Given<Settings, Services>) => RequestHandler;
   /** WebSockets, by exact path: `{ '/live': (request, socket, head) => … }`. */
-  readonly upgrades?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => Upgrades;
+  readonly upgrades?: (parts: Given<Settings, Services>) => Upgrades;
   /** An existing Express 4 or 5 app, such as `'./legacy/app.js'`. It gets every request that nothing above handles. */
   readonly existingApp?: ExistingApp;
   /** Sources beyond this site that pages can use: `{ image: ['https://images.example'] }`. */
@@ -157,17 +160,4 @@ export function requireProduct<Settings, Services, Own extends object>(
   if (apiOrigins !== '*' && !Array.isArray(apiOrigins))
     sentences.push(`\`apiOrigins\` in ${PRODUCT_FILE} is not a list. Write it as ['https://app.example.com'].`);
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
-}
-
-/** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */
-export function toContextMaker<Settings, Services, Own extends object>(
-  { context }: Product<Settings, Services, Own>,
-  parts: ProductParts<Settings, Services>,
-) {
-  type Made = Own & ProductParts<Settings, Services>;
-  if (!context) return () => parts as Made; // `Own` is empty
-  return async (request: Request, response: Response): Promise<Made> => {
-    const own = (await context({ ...parts, request, response })) as Own; // awaited
-    return { ...own, ...parts };
-  };
 }

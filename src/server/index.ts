@@ -30,8 +30,8 @@ export { createMailer } from './mail/mailer.ts';
 export type { Mail, SendMail } from './mail/send-mail.ts';
 export { formAction } from './pages/actions/form-schema.ts';
 export { oncePerRequest } from './pages/once-per-request.ts';
-export { revalidate } from './pages/page-cache.ts';
 export { personal } from './pages/personal.ts';
+export { revalidate } from './pages/revalidate.ts';
 export {
   type ActionArgs,
   conflict,

@@ -337,16 +337,20 @@ it('leaves packages with native code, and those that the product names, out of t
   const root = createApp({
     '../node_modules/@acme/native/package.json': '{ "main": "main.js", "dependencies": { "bindings": "1.5.0" } }',
     '../node_modules/@acme/native/main.js': 'module.exports = __dirname;',
+    '../node_modules/of-rust/package.json': '{ "main": "main.js", "napi": {} }',
+    '../node_modules/of-rust/main.js': 'module.exports = __dirname;',
     '../node_modules/reads-files/package.json': '{ "main": "main.js" }',
     '../node_modules/reads-files/main.js': 'module.exports = __dirname;',
     'src/server/product/build.mjs': "export default { external: ['reads-files'] };",
-    'src/server/main.ts': "import one from '@acme/native'; import other from 'reads-files'; console.log(one, other);",
+    'src/server/main.ts':
+      "import one from '@acme/native'; import two from 'of-rust'; import other from 'reads-files'; console.log(one, two, other);",
   });
   await build({ root, ...quiet });
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'dist/server/main.js')]);
-  expect(stdout).toMatch(/node_modules\/@acme\/native \S+node_modules\/reads-files/);
+  expect(stdout).toMatch(/node_modules\/@acme\/native \S+node_modules\/of-rust \S+node_modules\/reads-files/);
   expect(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8')).loaded).toEqual([
     '@acme/native',
+    'of-rust',
     'reads-files',
   ]);
 });

@@ -34,6 +34,11 @@ it.each<[string, Record<string, string>]>([
   expect(readRelease(root, { RELEASE: ' v1.4.0 ' })).toBe('v1.4.0');
 });
 
+it('uses the commit of the repository around a folder', () => {
+  const root = createRepository({ '.git/HEAD': COMMIT, 'apps/web/package.json': '{}' });
+  expect(readRelease(join(root, 'apps/web'), {})).toBe('0123456789ab');
+});
+
 it.each<[string, Record<string, string>]>([
   ['no repository', {}],
   ['no commit', { '.git/HEAD': 'ref: refs/heads/main' }],

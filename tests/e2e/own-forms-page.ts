@@ -10,7 +10,7 @@ const CLOBBERING =
 export const formsPage = `
 import { useState } from 'react';
 import { useFetcher, useNavigation, useSearchParams } from 'react-router';
-import { Link } from '#engine';
+import { Link, useRefresh } from '#engine';
 import { useActionResult } from '../../rendering/hooks.ts';
 import { Form } from '../../rendering/actions.tsx';
 export default function Forms() {
@@ -18,6 +18,7 @@ export default function Forms() {
   const old = useActionResult('forms.old');
   const navigation = useNavigation();
   const fetcher = useFetcher();
+  const refresh = useRefresh();
   const [typed, setTyped] = useState('');
   const [search] = useSearchParams();
   const fields = (button) => <><input name="text" defaultValue="typed" /><button>{button}</button></>;
@@ -92,10 +93,13 @@ export default function Forms() {
         <button formEncType="multipart/form-data">Save lines in parts</button>
         <button formMethod="get">Search lines</button>
       </Form>
+      <Form action="forms.save" aria-label="reset" reset>{fields('Save and reset')}</Form>
+      <button type="button" onClick={refresh}>Refresh</button>
       <Form action="forms.old" encType="multipart/form-data" aria-label="old">
         <input name="text" />
         <textarea name="lines" />
         <select name="choice"><option>1</option><option>2</option></select>
+        <select name="many" multiple><option>1</option><option>2</option><option>3</option></select>
         {['1', '2'].map((value) => <input key={value} type="checkbox" name="box" value={value} />)}
         <input name="state" value={typed} onChange={(event) => setTyped(event.target.value)} />
         <input type="password" name="pin" />

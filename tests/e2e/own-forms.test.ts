@@ -79,6 +79,24 @@ test('the lines of a text end with CRLF, whatever the method and the encoding', 
   await page.waitForURL('**/forms?*text=1%0D%0A2');
 });
 
+test('a double click sends a form once, and another text is sent', async () => {
+  const { page } = await open();
+  const posts: (string | null)[] = [];
+  await page.route('**/forms', async (route) => {
+    posts.push(route.request().postData());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.fallback();
+  });
+  const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
+  const save = page.getByRole('button', { name: 'Save lines', exact: true });
+  await text.fill('1');
+  await save.dblclick();
+  await text.fill('2');
+  await save.click();
+  await expect.poll(() => result(page)).toEqual([['text', '2']]);
+  expect(posts.map((post) => new URLSearchParams(post ?? '').get('text'))).toEqual(['1', '2']);
+});
+
 test('a form that is posted to another app of this site goes there', async () => {
   const { page, press, documents } = await open();
   await press('Save in another app');
@@ -92,11 +110,15 @@ async function fillOld(page: Page) {
   for (const name of ['text', 'state', 'pin', 'card']) await field(name).fill(`my ${name}`);
   await field('lines').fill('1\n2');
   await field('choice').selectOption('2');
+  await field('many').selectOption(['2', '3']);
   await field('box').last().check();
   return async () => ({
     text: await field('text').inputValue(),
     lines: await field('lines').inputValue(),
     choice: await field('choice').inputValue(),
+    many: await field('many').evaluate((select: HTMLSelectElement) =>
+      [...select.selectedOptions].map(({ value }) => value),
+    ),
     boxes: [await field('box').first().isChecked(), await field('box').last().isChecked()],
     state: await page.locator('#typed').textContent(),
     secrets: [await field('pin').inputValue(), await field('card').inputValue()],
@@ -114,7 +136,14 @@ test.each([
   await page.getByRole('link', { name: 'Notes' }).click();
   await page.goBack();
   if (new URL(page.url()).search !== '') await page.goBack();
-  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  const typed = {
+    text: 'my text',
+    lines: '1\n2',
+    choice: '2',
+    many: ['2', '3'],
+    boxes: [false, true],
+    state: 'my state',
+  };
   await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
 });
@@ -128,7 +157,14 @@ test('what was typed is still there after the reload that a form of another buil
   });
   await press('Save the old way');
   await expect.poll(() => result(page)).toMatch(/Reload the page.* What you typed is kept/);
-  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  const typed = {
+    text: 'my text',
+    lines: '1\n2',
+    choice: '2',
+    many: ['2', '3'],
+    boxes: [false, true],
+    state: 'my state',
+  };
   expect(await read()).toEqual({ ...typed, secrets: ['my pin', 'my card'] });
   await page.unrouteAll();
   await page.reload();
@@ -137,6 +173,31 @@ test('what was typed is still there after the reload that a form of another buil
   await page.reload();
   await exchanged(page);
   expect(await read()).toMatchObject({ text: '', state: '' });
+});
+
+/** Lets the server answer as another build until the page loads its document again. */
+async function deploy(page: Page) {
+  await page.route(/\/(?:_data\/)?forms$/, async (route) => {
+    if (route.request().isNavigationRequest()) return route.fallback();
+    const response = await route.fetch();
+    const headers = { ...response.headers(), 'x-build-id': 'next' };
+    const body = (await response.text()).replace(/"build":"\w+"/, '"build":"next"');
+    await route.fulfill({ response, headers, body });
+  });
+}
+
+test.each([
+  ['a form that was accepted is reset', 'Save and reset', 'typed'],
+  ['useRefresh() keeps what was typed', 'Refresh', 'mine'],
+])('after a deploy, the document is loaded, and %s', async (_what, name, expected) => {
+  const { page, press, documents } = await open({ isAlone: true });
+  await deploy(page);
+  const text = page.getByRole('form', { name: 'reset' }).locator('[name=text]');
+  await text.fill('mine');
+  await press(name);
+  await expect.poll(() => documents).toEqual(['/forms', '/forms']);
+  await exchanged(page);
+  await expect.poll(() => text.inputValue()).toBe(expected);
 });
 
 test('a form for this tab is posted in the background, and one whose URL cannot be parsed is left to the browser', async () => {

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -55,4 +64,23 @@ it('the packages of an image are found where pnpm links them, and a second versi
     'node_modules/@scope/clock': toFolder('@scope/clock@2'),
     'node_modules/log/node_modules/@scope/clock': toFolder('@scope/clock@1'),
   });
+});
+
+it('an image can contain packages with native code for other systems, and has the libraries of packages', () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-image-')));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const files = {
+    'dist/packages.json': '{ "loaded": ["native"] }',
+    'node_modules/native/package.json': '{}',
+    'node_modules/native/prebuilds/darwin-arm64/native.node': 'not of Linux',
+    'node_modules/native/libother.so.8.1': '',
+    'node_modules/native/native.cc': '',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  layOutImage(root, join(root, 'image'));
+  const copied = readdirSync(join(root, 'image/app/node_modules/native'));
+  expect(copied.sort()).toEqual(['libother.so.8.1', 'package.json', 'prebuilds']);
 });

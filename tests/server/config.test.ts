@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfig, requireFreeTunnelPath, SETTINGS } from '../../src/server/config.ts';
 import { listRemovedSettings } from '../../src/server/removed-settings.ts';
+import { createOwnsPath } from '../../src/server/request/paths.ts';
 import { ConfigError } from '../../src/server/settings.ts';
-import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
 
 function sentencesOf(env: Record<string, string>): readonly string[] {
   try {

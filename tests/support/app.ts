@@ -12,9 +12,9 @@ import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
 import { KEEP_ALIVE_TIMEOUT, MAX_CONNECTIONS, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from '../../src/server/limits.ts';
 import type { PageSteps } from '../../src/server/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
+import { createOwnsPath } from '../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
-import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
 import { listen } from './listen.ts';
 import { noPathScrubber, testMaker } from './unguarded.ts';
 
@@ -69,6 +69,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
+    toLanguage: undefined,
     inMemory: (_req, _res, next) => next(),
     begun: () => (_req, _res, next) => next(),
     notFound: (_req, res) =>

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { sortOutputs } from '../../build/output.mjs';
 import { createLocations } from '../../build/sites.mjs';
-import { parseStack } from '../../src/server/errors/digest/parse-stack.ts';
+import { parseStack } from '../../src/server/errors/digest/read-error.ts';
 import type { StackFrame } from '../../src/server/errors/failure.ts';
 
 /** A small project, bundled like the real one: minified, with source maps one folder deeper and frame locations. */

@@ -2,8 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNew } from '../../bin/new/new.mjs';
-import { withoutSettings } from '../../bin/own/settings.mjs';
-import { settings } from '../../src/server/product/settings.ts';
+import { withoutTourSetting } from '../../bin/own/own.mjs';
 import { createOwnedApp, type OwnedApp, type OwnedAppOptions } from './owned-app.ts';
 import { applyBlocks, listBlocks } from './recipe-blocks.ts';
 
@@ -23,9 +22,6 @@ const KEPT = [
   '.env.example',
 ];
 
-/** Settings of the tour, which is replaced. */
-const PRODUCT_NAMES = Object.keys(settings.table);
-
 const SHELL = /^```sh\n(.*?)^```$/gms;
 const NEW = /^npm run new -- (.+)$/gm;
 
@@ -34,7 +30,7 @@ export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
   const app = createOwnedApp([], options);
   for (const path of KEPT) cpSync(join(project, path), join(app.folder, path), { recursive: true });
   cpSync(join(project, 'templates/empty'), app.folder, { recursive: true });
-  app.write({ '.env.example': withoutSettings(readFileSync(join(project, '.env.example'), 'utf8'), PRODUCT_NAMES) });
+  app.write({ '.env.example': withoutTourSetting(readFileSync(join(project, '.env.example'), 'utf8')) });
   return app;
 }
 

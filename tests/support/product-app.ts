@@ -9,7 +9,7 @@ import { mapSource } from '../../build/existing-app.mjs';
 import { readOwnersBuild } from '../../build/owner.mjs';
 import { createLocations } from '../../build/sites.mjs';
 import { readConfig } from '../../src/server/config.ts';
-import { type Product, toContextMaker } from '../../src/server/define-product.ts';
+import type { Product } from '../../src/server/define-product.ts';
 import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import {
   emptyLocationTable,
@@ -115,7 +115,7 @@ export function createProductApp<Settings, Services, Own extends object>({
         document,
         errorPages,
         pages: product.pages,
-        createContext: toContextMaker(product, parts),
+        createContext: product.context,
         sharedContext: parts,
       },
       server: {

@@ -9,6 +9,9 @@ declare global {
   }
 }
 
+/** `MAX_PAGE_REPORTS`: an import would take fifty bytes of each page. */
+const MAX_KEPT = 100;
+
 /**
  * Records errors from the document's first byte on, and adds trace headers to requests of this site. It is part of
  * every document, so every visitor pays for each line of it: everything that can wait is in `reporting.ts`.
@@ -20,7 +23,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   const early: EarlyErrors = {
     settings,
     kept,
-    take: (happened) => kept.push(happened),
+    take: (happened) => void (kept[MAX_KEPT - 1] ?? kept.push(happened)),
     fetch: ownFetch,
     trace: () => (trace ??= readTrace()),
   };
@@ -33,8 +36,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   }
   // Errors that are still here were not picked up: the page's own script did not load, or not in time.
   addEventListener('pagehide', () => {
-    // `MAX_PAGE_REPORTS`: an import would take fifty bytes of each page.
-    for (const happened of kept.splice(0, 100)) sendBeacon(settings, happened);
+    for (const happened of kept.splice(0)) sendBeacon(settings, happened);
   });
 
   window.fetch = (input, init) => {

@@ -61,15 +61,20 @@ function decode(hash: string): string {
 
 /** Handles a form after its background post is answered. */
 interface PostedForm {
+  /** Whether the form is being sent with the same fields, as by a double click. */
+  isSending(submission: Submission, fields: string): boolean;
   /** Call it when the form is sent. `navigation` settles when the router has finished or abandoned it. */
-  follow(submission: Submission, navigation: Promise<void>): Promise<void>;
+  follow(submission: Submission, fields: string, navigation: Promise<void>): Promise<void>;
   /** Call it when the server has answered: the action accepted or refused the form. */
   onAnswer(isTaken: boolean): void;
+  /** Call it before a document shows the answer. */
+  onLeave(): void;
   /** Call it when the page shows the answer. */
   onCommit(): void;
 }
 
 interface Post extends Submission {
+  readonly fields: string;
   /** The focused element when the form was sent. */
   readonly focused: Element | null;
   isTaken: boolean | undefined;
@@ -79,8 +84,11 @@ interface Post extends Submission {
 export function createPostedForm(): PostedForm {
   let last: Post | undefined;
   return {
-    async follow(submission, navigation) {
-      const post: Post = { ...submission, focused: document.activeElement, isTaken: undefined };
+    isSending({ form, submitter }, fields) {
+      return last?.form === form && last.submitter === submitter && last.fields === fields;
+    },
+    async follow(submission, fields, navigation) {
+      const post: Post = { ...submission, fields, focused: document.activeElement, isTaken: undefined };
       last = post;
       await navigation;
       if (post.isTaken === undefined && last === post) last = undefined;
@@ -88,13 +96,20 @@ export function createPostedForm(): PostedForm {
     onAnswer(isTaken) {
       if (last) last.isTaken = isTaken;
     },
+    onLeave() {
+      if (last?.isTaken) resetTaken(last); // so that the document does not restore what was sent
+    },
     onCommit() {
       if (last?.isTaken === undefined) return;
-      if (!last.isTaken) focusRefused(last);
-      else if (readForm(last, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(last.form);
+      if (last.isTaken) resetTaken(last);
+      else focusRefused(last);
       last = undefined;
     },
   };
+}
+
+function resetTaken(post: Post): void {
+  if (readForm(post, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(post.form);
 }
 
 /** Focuses the first field that was refused, unless the visitor has begun to type elsewhere. */

@@ -29,6 +29,8 @@ export interface DataStrategyOptions {
   readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers' | 'loaderData' | 'errors'>;
   /** Returns a sentence of Spillway in the language of the page. */
   readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
+  /** Called before a document replaces the page of a navigation. */
+  readonly onLeave: () => void;
   /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
   readonly onStay: () => void;
 }
@@ -57,11 +59,6 @@ const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 /** Thrown if a document was loaded and the page stays nevertheless. */
 const STAYED = Symbol('stayed');
 
-/** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
-async function leave({ navigation }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
-  if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' })) throw STAYED;
-}
-
 /** Creates the router's data source: one GET for all routes of a page, one POST for an action and the fresh page. */
 export function createDataStrategy({
   build,
@@ -73,12 +70,20 @@ export function createDataStrategy({
   onAnswer,
   getState,
   toText,
+  onLeave,
   onStay,
 }: DataStrategyOptions): DataStrategyFunction {
   /** The page data that an action returned, for the router's next load. */
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
   /** Answers to forms so far (count). */
   let answers = 0;
+
+  /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
+  async function leave({ navigation, fetcherKey }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
+    if (fetcherKey === null) onLeave();
+    if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
+      throw STAYED;
+  }
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
     if (result.kind === 'redirect') return redirect(result.payload, wanted);
@@ -202,6 +207,11 @@ export function createDataStrategy({
     if (payload.errors && !isTaken(result)) keepPlace(); // an error replaces the page
     // Only a reload can help a form that another build refuses.
     if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
+    if (isFetcher && payload.build !== build && isTaken(result)) {
+      // The page still shows what the form changed, and this build cannot show what the server has now.
+      const { pathname, search, hash } = getState().location;
+      await loadDocument(pathname + search + hash, { guarded: true, isReplaced: true });
+    }
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };

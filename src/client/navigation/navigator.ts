@@ -60,6 +60,7 @@ export function createNavigator({
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
     onRefused: (url, isAgain) =>
       whenIdle(() => {
+        if (toPath(router.state.location) !== url) return;
         const again = isAgain ? loadDocument(url, { guarded: true, isReplaced: true }) : update(url);
         void again.catch(() => {});
       }),
@@ -79,6 +80,7 @@ export function createNavigator({
       onAnswer: posted.onAnswer,
       getState: () => router.state,
       toText: (text, filled) => say(languageOf(Document, router.state.location.pathname), text, filled),
+      onLeave: posted.onLeave,
       onStay() {
         router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
         posted.onCommit();
@@ -94,11 +96,15 @@ export function createNavigator({
 
   /**
    * Loads the page's data again if it has changed. Returns false if the server cannot say, or another page is shown.
+   *
+   * @param isAsked by the product: if the server runs another build, loads the document, which that data needs
    */
-  async function update(path: string): Promise<boolean> {
+  async function update(path: string, isAsked = false): Promise<boolean> {
     const answer = await store.revalidate(path);
     if (toPath(router.state.location) !== path) return false;
     if (answer === 'changed') await router.revalidate();
+    const { href } = window.location;
+    if (isAsked && store.isSkewed()) await loadDocument(href, { guarded: true, isReplaced: true });
     return answer !== 'failed';
   }
 
@@ -114,12 +120,12 @@ export function createNavigator({
     if (router.state.navigation.state === 'idle') done();
   }
 
-  async function refresh(): Promise<boolean> {
+  async function refresh(isAsked = false): Promise<boolean> {
     const { location, matches, navigation, revalidation } = router.state;
     if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
     checkedAt = performance.now();
     if (matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // only the server can answer it
-    return update(toPath(location));
+    return update(toPath(location), isAsked);
   }
 
   /** A page can have changed while its tab was in the background. */
@@ -142,17 +148,17 @@ export function createNavigator({
     loader.load(ids).catch(() => {}); // the navigation will report it
   });
 
-  restorePlace();
+  restorePlace(shown.location);
 
   return {
     router,
-    refresh,
+    refresh: () => refresh(true),
     onCommit(commit) {
       const { lang, dir = '' } = Document.language?.(commit.location.pathname) ?? document.documentElement;
       Object.assign(document.documentElement, { lang, dir });
       afterNavigation(commit);
       posted.onCommit();
-      restorePlace();
+      restorePlace(commit.location);
     },
     navigate(url, { replace, preventScrollReset }) {
       const isSame = url.href === window.location.href;
@@ -165,14 +171,17 @@ export function createNavigator({
       if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
       const isPost = /^post$/i.test(read('method') ?? '');
       const formData = new FormData(form, submitter);
+      const body = toFields(formData);
+      const fields = body.toString();
+      if (isPost && posted.isSending(submission, fields)) return true;
       const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
       const navigation = router.navigate(toPath(link) + link.hash, {
         formMethod: isPost ? 'post' : 'get',
-        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body: toFields(formData) }),
+        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body }),
         replace: read('data-replace') === null ? undefined : true,
         preventScrollReset: read('data-keep-scroll') !== null,
       });
-      if (isPost) void posted.follow(submission, navigation);
+      if (isPost) void posted.follow(submission, fields, navigation);
       return true;
     },
   };

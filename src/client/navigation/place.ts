@@ -7,7 +7,8 @@ interface Place {
   readonly x: number;
   readonly y: number;
   readonly focus: number;
-  readonly fields: readonly (readonly [key: string, value: string, checked: boolean])[];
+  /** The values are those of chosen options, or one. */
+  readonly fields: readonly (readonly [key: string, values: readonly string[], checked: boolean])[];
 }
 
 const KEY = 'spillway:place';
@@ -18,7 +19,9 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** Call it before the page is left. */
 export function keepPlace(): void {
-  const fields = listFields().map((field) => [toKey(field), field.value, 'checked' in field && field.checked] as const);
+  const fields = listFields().map(
+    (field) => [toKey(field), toValues(field), 'checked' in field && field.checked] as const,
+  );
   const place: Place = {
     path: window.location.pathname + window.location.search,
     x: window.scrollX,
@@ -36,18 +39,20 @@ export function keepPlace(): void {
 /**
  * Restores a page that is shown again, if it has its fields: an error in its place has none. Call it once the page is
  * hydrated, so that React sees its fields change.
+ *
+ * @param shown the location of the page: after Back, the window has the one of the next page already
  */
-export function restorePlace(): void {
+export function restorePlace(shown: Pick<Location, 'pathname' | 'search'>): void {
   const place = readPlace();
-  if (place?.path !== window.location.pathname + window.location.search) return;
+  if (place?.path !== shown.pathname + shown.search) return;
   const fields = listFields();
   const known = new Set(fields.map(toKey));
   if (place.fields.length > 0 && !place.fields.some(([key]) => known.has(key))) return;
   sessionStorage.removeItem(KEY);
-  for (const [key, value, checked] of place.fields) {
+  for (const [key, values, checked] of place.fields) {
     const index = fields.findIndex((field) => toKey(field) === key);
     const [field] = index < 0 ? [] : fields.splice(index, 1);
-    if (field) restoreField(field, value, checked);
+    if (field) restoreField(field, values, checked);
   }
   document.querySelectorAll<HTMLElement>(FOCUSABLE)[place.focus]?.focus({ preventScroll: true });
   window.scrollTo(place.x, place.y);
@@ -65,13 +70,20 @@ function readPlace(): Place | undefined {
  * Uses the prototype's setter and an event, as if a visitor typed, because React's own setter remembers values that are
  * set on the element.
  */
-function restoreField(field: Field, value: string, checked: boolean): void {
+function restoreField(field: Field, values: readonly string[], checked: boolean): void {
   const prototype = Object.getPrototypeOf(field) as object;
-  if (field.value !== value) {
-    Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, value);
-    field.dispatchEvent(new Event(field instanceof HTMLSelectElement ? 'change' : 'input', { bubbles: true }));
+  if (toValues(field).join('\n') !== values.join('\n')) {
+    const isSelect = field instanceof HTMLSelectElement;
+    if (isSelect) for (const option of field.options) option.selected = values.includes(option.value);
+    else Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, values[0]);
+    field.dispatchEvent(new Event(isSelect ? 'change' : 'input', { bubbles: true }));
   }
   if ('checked' in field && field.checked !== checked) field.click();
+}
+
+function toValues(field: Field): string[] {
+  if (!(field instanceof HTMLSelectElement)) return [field.value];
+  return [...field.selectedOptions].map(({ value }) => value);
 }
 
 function listFields(): Field[] {

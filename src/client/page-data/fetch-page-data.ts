@@ -104,8 +104,29 @@ async function readHoles(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const response = await holes.catch((error: unknown) => decoder.abort(error));
-  if (!response) return;
-  if (!isRefused(response)) await readDeferred(readLines(response), decoder, signal);
+  if (response && !isRefused(response)) await readDeferred(readHoleLines(response), decoder, signal);
+}
+
+async function* readHoleLines(response: Response): Lines {
+  const lines = readLines(response);
+  try {
+    if (!isPageData(response)) refuse(response, (await lines.next()).value ?? '');
+    yield* lines;
+  } finally {
+    await lines.return(undefined);
+  }
+  return undefined;
+}
+
+const isPageData = ({ headers }: Response) => !!headers.get('Content-Type')?.startsWith(WIRE_TYPE);
+
+/** @throws the error of an answer that has no page data */
+function refuse(response: Response, first: string): never {
+  const { status, headers } = response;
+  const digest = headers.get(DIGEST_HEADER);
+  if (digest) throw new WireFailure({ kind: 'failure', status, digest });
+  if (status >= 400) publicError(status, readDetail(response, first) ?? explain(response));
+  throw new Error(`The server answered ${status}, and not with page data.`);
 }
 
 /** Asks for a page's version only. Returns undefined if the server cannot say. Never throws. */
@@ -168,12 +189,7 @@ async function readFirst(
   const first = (await lines.next()).value ?? '';
   if (status === 503 && hasMark(first, 'busy')) return { kind: 'busy' };
   if (status === 404 && hasMark(first, 'notPage')) return { kind: 'not-page' };
-  if (!headers.get('Content-Type')?.startsWith(WIRE_TYPE)) {
-    const digest = headers.get(DIGEST_HEADER);
-    if (digest) throw new WireFailure({ kind: 'failure', status, digest });
-    if (status >= 400) publicError(status, readDetail(response, first) ?? explain(response));
-    throw new Error(`The server answered ${status}, and not with page data.`);
-  }
+  if (!isPageData(response)) refuse(response, first);
   const decoder = createDecoder();
   const payload = Object(decoder.head(first)) as Partial<PagePayload & RedirectPayload>;
   if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };

@@ -231,7 +231,7 @@ export function toSelector(element: Element): string {
 }
 
 function describe(node: Element): string {
-  const tag = own(node, 'localName');
+  const tag = CSS.escape(own(node, 'localName')); // `<o:p>` is from Word
   const id = own(node, 'id');
   if (LASTING_ID.test(id)) return `#${id}`;
   for (const name of ATTRIBUTES) {

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { operation } from '../../shared/api/operation.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { SECURITY_HEADERS } from '../front/security-headers.ts';
-import type { Step } from '../request/step.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
@@ -26,17 +25,7 @@ export interface MountOptions {
   readonly store?: ApiStore;
 }
 
-interface MountedApi {
-  /** Answers the operations and their document. It needs nothing of Express. */
-  readonly operations: Step;
-  /** The Express handlers, and the reference. */
-  readonly handlers: readonly RequestHandler[];
-}
-
-export function mountApi(
-  api: ApiParts,
-  { app, base, document, store = createMemoryStore() }: MountOptions,
-): MountedApi {
+export function mountApi(api: ApiParts, { app, base, document, store = createMemoryStore() }: MountOptions) {
   const parts = typeof api === 'function' ? [api] : api;
   requireMembers('api', parts, (part) => typeof part === 'function' || Object(part).implemented !== undefined);
   const handlers = parts.filter((part) => typeof part === 'function');
@@ -45,7 +34,9 @@ export function mountApi(
   const operations = [...implemented, ...(described?.implemented ?? [])].map(serveOperation);
   if (app) provideOperations(app, operations);
   return {
+    /** Answers the operations and their document. It needs nothing of Express. */
     operations: serveOperations(operations, { app, base, store }),
+    /** The Express handlers, and the reference. */
     handlers: [...handlers, ...(described?.reference ?? [])],
   };
 }

@@ -28,14 +28,8 @@ export function toKey({ operation: { method, path }, sender }: Counted, ...other
   return JSON.stringify([method, path, ...sender, ...others]);
 }
 
-export interface ParsedLimit {
-  readonly max: number;
-  /** In which so many requests are accepted (ms). */
-  readonly window: number;
-}
-
-/** Reads `60/min`. @throws WiringError if it is not a limit */
-export function parseLimit(limit: Limit, name: string): ParsedLimit {
+/** Reads `60/min` as a number of requests and a window (ms). @throws WiringError if it is not a limit */
+export function parseLimit(limit: Limit, name: string) {
   const [, max, unit = ''] = /^([1-9]\d{0,8})\/(s|min|hour|day)$/.exec(limit) ?? [];
   if (max === undefined)
     throw new WiringError(
@@ -51,7 +45,7 @@ export function parseLimit(limit: Limit, name: string): ParsedLimit {
  */
 export async function requireLimit(
   store: ApiStore,
-  { max, window }: ParsedLimit,
+  { max, window }: ReturnType<typeof parseLimit>,
   counted: Counted,
   response: ServerResponse,
 ): Promise<void> {

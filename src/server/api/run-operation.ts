@@ -6,7 +6,7 @@ import { HttpError, notFoundHere } from '../request/http-error.ts';
 import type { FieldErrors } from '../request/schema-errors.ts';
 import type { Auth, Caller } from './auth.ts';
 import type { AnyReply, Implemented } from './implement.ts';
-import { type ParsedLimit, parseLimit } from './rate-limit.ts';
+import { parseLimit } from './rate-limit.ts';
 import { createTextReader, type Read, readValue, UNREAD } from './read-input.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
@@ -55,15 +55,9 @@ interface HttpChecks {
 }
 
 /** An operation that is ready to run. */
-export interface ServedOperation {
-  readonly name: string;
-  readonly facts: OperationFacts;
-  readonly limit: ParsedLimit | undefined;
-  /** @throws HttpError if the request is refused */
-  readonly run: (given: GivenInput, http?: HttpChecks) => Promise<AnyReply | undefined>;
-}
+export type ServedOperation = ReturnType<typeof serveOperation>;
 
-export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
+export function serveOperation({ name, facts, auth, version, handle }: Implemented) {
   if (facts.idempotent && facts.method !== 'POST')
     throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
   if (facts.idempotent && Object.values(facts.replies).some(({ lines }) => lines))
@@ -82,7 +76,8 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     name,
     facts,
     limit: facts.limit && parseLimit(facts.limit, name),
-    async run(given, http) {
+    /** @throws HttpError if the request is refused */
+    async run(given: GivenInput, http?: HttpChecks): Promise<AnyReply | undefined> {
       const caller = auth && (await identify(auth, given, http));
       if (http?.admit) await http.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;

@@ -9,17 +9,7 @@ import type { Count } from '../request/counters.ts';
 import { sayOnce } from '../request/say-once.ts';
 
 /** The open sockets of a server, and what each is doing. Node does not say which sockets are idle. */
-export interface Connections {
-  readonly sockets: ReadonlySet<Socket>;
-  /** Responses that are not fully handed to the system, or whose handler is still running. */
-  openReplies(socket: Socket): readonly ServerResponse[];
-  /** The request whose body is still arriving, whether it has been answered or not. */
-  unfinishedRequest(socket: Socket): IncomingMessage | undefined;
-  /** Marks a socket that no longer speaks HTTP, so that it is never idle. */
-  setUpgraded(socket: Socket): void;
-  /** Calls back when a socket's last reply is done. */
-  onIdle(listener: (socket: Socket) => void): void;
-}
+export type Connections = ReturnType<typeof trackConnections>;
 
 interface ConnectionsOptions {
   readonly limits: ConnectionLimits;
@@ -82,7 +72,7 @@ class Connection {
 }
 
 /** Call it before the server listens, and before adding other request listeners that can answer. */
-export function trackConnections(server: Server, { limits, trust, log, count }: ConnectionsOptions): Connections {
+export function trackConnections(server: Server, { limits, trust, log, count }: ConnectionsOptions) {
   const sockets = new Set<Socket>();
   const connections = new Map<Socket, Connection>();
   const senders = new Map<string, Connection[]>();
@@ -174,30 +164,33 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, handleRequest);
 
   return {
-    sockets,
-    openReplies: (socket) => connections.get(socket)?.replies ?? NONE,
-    unfinishedRequest(socket) {
+    sockets: sockets as ReadonlySet<Socket>,
+    /** Responses that are not fully handed to the system, or whose handler is still running. */
+    openReplies: (socket: Socket) => connections.get(socket)?.replies ?? NONE,
+    /** The request whose body is still arriving, whether it has been answered or not. */
+    unfinishedRequest(socket: Socket): IncomingMessage | undefined {
       const request = connections.get(socket)?.unfinished;
       return request?.complete ? undefined : request;
     },
-    setUpgraded(socket) {
+    /** Marks a socket that no longer speaks HTTP, so that it is never idle. */
+    setUpgraded(socket: Socket): void {
       const connection = connections.get(socket);
       if (connection) connection.isUpgraded = true;
     },
-    onIdle: (listener) => void idleListeners.push(listener),
+    /** Calls back when a socket's last reply is done. */
+    onIdle: (listener: (socket: Socket) => void) => void idleListeners.push(listener),
   };
 }
 
-export interface ConnectionLimits {
-  /** Simultaneous connections (count). */
-  readonly total: number;
-  /** Of these, connections of one sender (count): see `toSender()`. */
-  readonly ofSender: number;
-}
+export type ConnectionLimits = ReturnType<typeof toConnectionLimits>;
 
-/** @param ofSender a setting; by default a share of the total */
-export function toConnectionLimits(total: number, ofSender?: number): ConnectionLimits {
-  return { total, ofSender: ofSender ?? Math.ceil(total * ADDRESS_SHARE) };
+/**
+ * Returns the limits of simultaneous connections (counts), in total and of one sender: see `toSender()`.
+ *
+ * @param ofSender a setting; by default a share of the total
+ */
+export function toConnectionLimits(total: number, ofSender = Math.ceil(total * ADDRESS_SHARE)) {
+  return { total, ofSender };
 }
 
 /**

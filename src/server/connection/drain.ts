@@ -33,10 +33,8 @@ interface DrainEnd {
   readonly owed: number;
 }
 
-export interface Drain {
-  /** Resolves when every connection is closed. Later calls return the same promise. */
-  start(): Promise<DrainEnd>;
-}
+/** Resolves when every connection is closed. Later calls return the same promise. */
+export type Drain = () => Promise<DrainEnd>;
 
 /** In a turn of the event loop this short, almost no connection can arrive unseen (ms). */
 const QUIET_TURN = 0.1 * Millisecond;
@@ -60,14 +58,10 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  */
 export function createDrain({ server, connections, upgraded, onStart, lag, deadline }: DrainOptions): Drain {
   let running: Promise<DrainEnd> | undefined;
-  let stopped = false;
 
   function sayClose(_req: IncomingMessage, res: ServerResponse): void {
     if (!res.headersSent) res.setHeader('Connection', 'close');
   }
-  connections.onIdle((socket) => {
-    if (stopped) socket.destroySoon();
-  });
 
   /**
    * Accepts the connections that wait in the system's queue. Closing would reset them and lose what they had sent. A
@@ -103,7 +97,7 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     await sleep(lag, undefined, { ref: false });
     const end = performance.now() + deadline;
     await emptyQueue(Math.min(LAST_CONNECTION, deadline / 2));
-    stopped = true;
+    connections.onIdle((socket) => socket.destroySoon());
     // Only the close of `net`: that of `http` would close idle connections and clear the timers (see above).
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const fresh = [...connections.sockets].filter((socket) => socket.bytesRead === 0);
@@ -132,22 +126,18 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     return { cut: cut.length, owed };
   }
 
-  return {
-    start() {
-      running ??= run();
-      return running;
-    },
+  return function drain() {
+    running ??= run();
+    return running;
   };
 }
 
 /** Joins the drains of several listeners of one process. */
 export function joinDrains(drains: readonly Drain[]): Drain {
-  return {
-    async start() {
-      const ends = await Promise.all(drains.map((drain) => drain.start()));
-      const sum = (pick: (end: DrainEnd) => number) => ends.reduce((all, end) => all + pick(end), 0);
-      return { cut: sum(({ cut }) => cut), owed: sum(({ owed }) => owed) };
-    },
+  return async function drainAll() {
+    const ends = await Promise.all(drains.map((drain) => drain()));
+    const sum = (pick: (end: DrainEnd) => number) => ends.reduce((all, end) => all + pick(end), 0);
+    return { cut: sum(({ cut }) => cut), owed: sum(({ owed }) => owed) };
   };
 }
 

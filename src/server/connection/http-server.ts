@@ -1,22 +1,18 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../limits.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
 import type { Count } from '../request/counters.ts';
 import { describeStatus } from '../request/http-error.ts';
-import { ALL_METHODS } from '../request/methods.ts';
 import { sendText } from '../request/send-body.ts';
-import type { Step } from '../request/step.ts';
-import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
+import { ALL_METHODS, type Step } from '../request/step.ts';
+import { type ConnectionLimits, trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-export interface HttpServer {
-  readonly server: Server;
-  readonly connections: Connections;
-}
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 export interface HttpServerOptions {
   readonly log: Logger;
@@ -30,7 +26,7 @@ export interface HttpServerOptions {
 }
 
 /** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
-export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
+export function createHttpServer(listener: RequestListener, options: HttpServerOptions) {
   const { log, count, times, headers } = options;
   const server = createServer({
     headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),

@@ -33,7 +33,7 @@ interface Watched extends ServerResponse {
  * Reports a write after the end as a failure of that request, and keeps the reply complete. By itself, Node cuts a
  * reply that was not sent yet, and ignores the write if it was.
  */
-export function lateWrites({ funnel }: { funnel: Funnel }): Step {
+export function lateWrites(funnel: Funnel): Step {
   function refuse({ req }: ServerResponse): void {
     funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
   }

@@ -3,9 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { CONNECTION_BACKLOG } from '../limits.ts';
 import { StartError } from '../start-error.ts';
 
-/** Says in one sentence why the server could not listen. */
-export class ListenError extends StartError {}
-
 export interface Where {
   readonly host: string;
   readonly port: number;
@@ -15,7 +12,7 @@ export interface Where {
 
 /**
  * @returns the URL, with the port that the system assigned
- * @throws ListenError
+ * @throws StartError that says in one sentence why the server could not listen
  */
 export function listenOn(server: Server, where: Where): Promise<string> {
   const { host, port } = where;
@@ -33,8 +30,8 @@ export function toHttpUrl(host: string, port: number): string {
 }
 
 /** @param code the system's error code, such as `EADDRINUSE` */
-export function toListenError(code: string | undefined, where: Where): ListenError {
-  return new ListenError(describe(code, where));
+export function toListenError(code: string | undefined, where: Where): StartError {
+  return new StartError(describe(code, where));
 }
 
 function describe(code: string | undefined, { host, port, setting = 'PORT' }: Where): string {

@@ -33,7 +33,7 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
   }
 
   async function finish(): Promise<void> {
-    const { cut, owed } = await drain.start();
+    const { cut, owed } = await drain();
     if (owed > 0) {
       log.error(
         { cut, owed },

@@ -2,8 +2,7 @@ import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
 import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
-import { LINE_END, parseStack } from '../errors/digest/parse-stack.ts';
-import { readErrors } from '../errors/digest/read-error.ts';
+import { LINE_END, parseStack, readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { createClientMaps, readSourceText } from './source-table.ts';
 

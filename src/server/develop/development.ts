@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { type RequestHandler, type Response, Router } from 'express';
+import { type Response, Router } from 'express';
 import type { Logger } from 'pino';
 import {
   DEV_EVENTS,
@@ -15,7 +15,7 @@ import {
 import { Millisecond } from '../../shared/units.ts';
 import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen-on.ts';
-import type { FailureContext, OnFailure } from '../errors/funnel.ts';
+import type { FailureContext } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -36,18 +36,7 @@ type FromSupervisor =
 
 type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
 
-export interface Development {
-  /** No earlier server has listened, so notices about the settings are not in the terminal yet. */
-  readonly isFirst: boolean;
-  /** `/_dev/…`: the state of the build, and a stream of its changes. Watches all other requests. */
-  readonly routes: RequestHandler;
-  /** Remembers a failure for the page that shows its address. */
-  readonly onFailure: OnFailure;
-  /** The client's files, looked up on request: a build adds some while the server runs. */
-  readonly files: ReadonlyMap<string, PublicFile>;
-  /** Listens on the socket that the supervisor holds, so that no request is refused while servers are exchanged. */
-  listen(server: Server, where: { host: string; port: number }): Promise<void>;
-}
+export type Development = Awaited<ReturnType<typeof createDevelopment>>;
 
 /** How long a page waits before it connects again (ms). */
 const RECONNECT_AFTER = 20 * Millisecond;
@@ -56,7 +45,7 @@ const RECONNECT_AFTER = 20 * Millisecond;
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
  * only one process can open is free.
  */
-export async function createDevelopment({ dist, log }: { dist: string; log: Logger }): Promise<Development> {
+export async function createDevelopment({ dist, log }: { dist: string; log: Logger }) {
   const streams = new Set<Response>();
   // An error that an app emits, such as that of listen(), ends this process before the previous one is stopped.
   await nextIteration();
@@ -115,11 +104,16 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   });
 
   return {
+    /** No earlier server has listened, so notices about the settings are not in the terminal yet. */
     isFirst: turn.isFirst,
+    /** `/_dev/…`: the state of the build, and a stream of its changes. Watches all other requests. */
     routes,
+    /** Remembers a failure for the page that shows its address. */
     onFailure,
+    /** The client's files, looked up on request: a build adds some while the server runs. */
     files: new FilesOnDemand(join(dist, 'client')),
-    listen: (server, where) => listenOnShared(server, where),
+    /** Listens on the socket that the supervisor holds, so that no request is refused while servers are exchanged. */
+    listen: listenOnShared,
   };
 }
 

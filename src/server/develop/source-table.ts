@@ -7,7 +7,7 @@ import {
   type LocationTable,
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
-import { toFrameFile } from '../errors/digest/parse-stack.ts';
+import { toFrameFile } from '../errors/digest/read-error.ts';
 import type { StackFrame } from '../errors/failure.ts';
 
 type CreateLocations = (root: string, dist: string, path: string, text: string) => string;

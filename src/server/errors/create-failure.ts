@@ -9,8 +9,7 @@ import { groupFields } from '../request/parse-body.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
-import type { FramePaths } from './digest/parse-stack.ts';
-import { readErrors } from './digest/read-error.ts';
+import { type FramePaths, readErrors } from './digest/read-error.ts';
 import type { BodyField, ErrorRecord, Failure, FailureOrigin, RequestRecord, Visitor } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
@@ -97,18 +96,11 @@ const SHOWN_HEADERS = [
   'user-agent',
 ] as const;
 
-interface MadeFailure {
-  readonly failure: Failure;
-  readonly visitor: Visitor | undefined;
-  /** Also knows the secrets of the request. */
-  readonly scrubber: Scrubber;
-}
-
 /**
  * Makes the record of a failure: reads, digests, scrubs and trims it. It never throws because of the error, but can because
  * of what the product has set for the request.
  */
-export type FailureMaker = (recorded: Recorded, context: FailureContext) => MadeFailure;
+export type FailureMaker = ReturnType<typeof createFailureMaker>;
 
 export function createFailureMaker({
   build,
@@ -119,8 +111,11 @@ export function createFailureMaker({
   scrubber: ownScrubber,
   keep = [],
   splitBy,
-}: MakerOptions): FailureMaker {
-  return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
+}: MakerOptions) {
+  return function toFailure(
+    { error, errors = readErrors(error, paths), kind, extra }: Recorded,
+    context: FailureContext,
+  ) {
     const { info, reported = {} } = context;
     const { level, user, fingerprint } = reported;
     const scrubber = withSecretsOf(context, ownScrubber);
@@ -154,7 +149,9 @@ export function createFailureMaker({
       tags: info?.tags || reported.tags ? toTexts({ ...info?.tags, ...reported.tags }) : undefined,
       extra: extra ?? reported.extra,
     };
-    const visitor = info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
+    const visitor: Visitor | undefined =
+      info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
+    // The scrubber also knows the secrets of the request.
     return { failure: trimFailure(scrubFailure(failure, scrubber)), visitor, scrubber };
   };
 

@@ -31,7 +31,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       body,
       isPrefetch: isLinkPrefetch(info),
     });
-    if (disposition.kind === 'visitor-gone') {
+    if (disposition.kind === 'gone') {
       res.destroy();
       return;
     }

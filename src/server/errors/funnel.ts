@@ -18,7 +18,8 @@ export type { FailureContext } from './create-failure.ts';
 
 /** How the funnel classified a thrown value. */
 export type Disposition =
-  | { readonly kind: 'visitor-gone' }
+  /** The visitor has left, so nothing is answered. */
+  | { readonly kind: 'gone' }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   | { readonly kind: 'error'; readonly error: PageError };
 
@@ -107,7 +108,10 @@ export function createFunnel(
     }
   }
 
-  function pass(disposition: Disposition, reason: string): Disposition {
+  function pass(
+    disposition: Disposition,
+    reason: string = disposition.kind === 'error' ? disposition.error.kind : disposition.kind,
+  ) {
     count('spillway_reports_ignored_total', { reason });
     return disposition;
   }
@@ -118,14 +122,13 @@ export function createFunnel(
     fail(error, given) {
       const context = inRequest(given);
       if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
-        return pass({ kind: 'visitor-gone' }, 'visitor-gone');
+        return pass({ kind: 'gone' }, 'visitor-gone');
       }
       const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
-      if (disposition)
-        return pass(disposition, disposition.kind === 'error' ? disposition.error.kind : disposition.kind);
+      if (disposition) return pass(disposition);
       const isHandlers = context.origin === 'api' || context.origin === 'step';
       const known = toPublicError(error, isHandlers);
-      if (known) return pass({ kind: 'error', error: known }, known.kind);
+      if (known) return pass({ kind: 'error', error: known });
       if (context.isPrefetch && !context.isShared) {
         const { failure, scrubber } = make({ error }, context);
         writeLine(log, toLogLine(failure, error, true, scrubber), PREFETCH_FAILED, 'warn');

@@ -47,7 +47,6 @@ export function addBreadcrumb(
   { level, data }: Pick<Breadcrumb, 'level' | 'data'> = {},
 ): void {
   currentRequest()?.addBreadcrumb({
-    at: Date.now(),
     category: String(category),
     message: String(message),
     level,

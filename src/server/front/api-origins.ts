@@ -1,8 +1,7 @@
 import { WiringError } from '../errors/wiring-error.ts';
-import { METHODS } from '../request/methods.ts';
 import { addVary } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { METHODS, type Step } from '../request/step.ts';
 
 /** Other origins whose scripts can call the API, such as `https://app.example.com`; `'*'` for every origin. */
 export type ApiOrigins = readonly string[] | '*';

@@ -2,11 +2,10 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
-import { isRead } from '../request/methods.ts';
 import { acceptsEncoding, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendText } from '../request/send-body.ts';
-import type { Step } from '../request/step.ts';
+import { endWith, sendText } from '../request/send-body.ts';
+import { isRead, type Step } from '../request/step.ts';
 import { createAsset, type PublicFile, type Representation } from './public-files.ts';
 
 export interface AssetsOptions {
@@ -62,7 +61,8 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): 
 
 function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, bytes, file }: Representation): void {
   const condition = req.headers['if-range'];
-  const wanted = condition === undefined || condition === etag ? parseRange(req.headers.range, size) : undefined;
+  const isRanged = req.method === 'GET' && (condition === undefined || condition === etag);
+  const wanted = isRanged ? parseRange(req.headers.range, size) : undefined;
   if (wanted === 'unsatisfiable') {
     res.removeHeader('Content-Encoding');
     res.setHeader('Content-Range', `bytes */${size}`);
@@ -78,7 +78,7 @@ function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, byte
   if (req.method === 'HEAD') {
     res.end();
   } else if (bytes) {
-    res.end(wanted ? bytes.subarray(start, end + 1) : bytes);
+    endWith(res, wanted ? bytes.subarray(start, end + 1) : bytes);
   } else {
     // If the pipe breaks, the visitor has left or the file is gone, and the response has already ended.
     pipeline(createReadStream(file, { start, end }), res, () => undefined);

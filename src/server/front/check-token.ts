@@ -37,37 +37,28 @@ export function createCheckToken(tokens: Pick<Tokens, 'find'>, now?: () => numbe
   };
 }
 
-/** Checks if a caller can read pages for operators: yes, no, or not until `waitMs` have passed. */
-export type MayRead = (req: IncomingMessage) => Promise<boolean | { readonly waitMs: number }>;
-
-/** Accepts the token of an operator or viewer. */
-export function toMayRead(checkToken: CheckToken): MayRead {
-  return async function mayRead(req) {
-    const token = readBearer(req);
-    if (token === undefined) return false;
-    const checked = checkToken(token, requestInfo(req).address);
-    return checked.kind === 'too-many' ? { waitMs: checked.waitMs } : checked.kind === 'known';
-  };
-}
-
 export type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-/** Answers only callers with a valid token. */
-export function forReaders(mayRead: MayRead, answer: Answer): Answer {
-  return async function answerReader(req, res) {
-    const may = await mayRead(req);
-    if (res.closed) return;
-    if (may === true) await answer(req, res);
-    else refuseReader(res, may);
+/**
+ * Answers only callers with the token of an operator or viewer.
+ *
+ * @param checkToken undefined to answer everybody
+ */
+export function forReaders(checkToken: CheckToken | undefined, answer: Answer): Answer {
+  if (!checkToken) return answer;
+  return function answerReader(req, res) {
+    const token = readBearer(req);
+    const checked = token === undefined ? undefined : checkToken(token, requestInfo(req).address);
+    if (checked?.kind === 'known') return answer(req, res);
+    if (checked?.kind === 'too-many') {
+      res.setHeader('Retry-After', Math.ceil(checked.waitMs / Second));
+      return sendText(res, 429, 'Too many wrong tokens came from this address. Try again later.');
+    }
+    res.setHeader('WWW-Authenticate', 'Bearer');
+    sendText(
+      res,
+      401,
+      'This page is for operators. Send a token from VIEWER_TOKEN or OPERATOR_TOKEN as a bearer token.',
+    );
   };
-}
-
-function refuseReader(res: ServerResponse, may: false | { readonly waitMs: number }): void {
-  if (may) {
-    res.setHeader('Retry-After', Math.ceil(may.waitMs / 1000));
-    sendText(res, 429, 'Too many wrong tokens came from this address. Try again later.');
-    return;
-  }
-  res.setHeader('WWW-Authenticate', 'Bearer');
-  sendText(res, 401, 'This page is for operators. Send a token from VIEWER_TOKEN or OPERATOR_TOKEN as a bearer token.');
 }

@@ -23,18 +23,7 @@ export interface ContentSources {
 }
 
 /** The `Content-Security-Policy` of pages. */
-export interface ContentPolicy {
-  /** For a page that is rendered for one request. It has no `ETag`: a 304 would change the nonce of the cached policy. */
-  forNonce(nonce: string): string;
-  /** For a page that can be cached: constant, and only `earlyScript` and `bootScript` can run. */
-  forStatic(): string;
-  /** `Content-Security-Policy-Report-Only`: Trusted Types, for both kinds of page. */
-  reportOnly(): string;
-  /** The body of the first script of every page, or the empty text. */
-  readonly earlyScript: string;
-  /** The other inline script of a cached page, after the block `<script type="application/json" id={BOOT_ID}>`. */
-  readonly bootScript: string;
-}
+export type ContentPolicy = ReturnType<typeof createContentPolicy>;
 
 /** The block with the URLs of the modules that `bootScript` inserts: `["/assets/main-X7K2.js"]`. */
 export const BOOT_ID = 'spillway-boot';
@@ -82,7 +71,7 @@ function toStyles(sources: readonly string[]): string {
 export function createContentPolicy(
   extra: ContentSources = {},
   { earlyScript = '', reportPath, styleAttributes }: ContentPolicyOptions,
-): ContentPolicy {
+) {
   requireKnown(extra);
   const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
   const { style = [], staticStyle = [] } = extra;
@@ -110,11 +99,16 @@ export function createContentPolicy(
   const reportOnlyPolicy = ["require-trusted-types-for 'script'", trustedTypes, ...report].join('; ');
 
   return {
-    forNonce: (nonce) =>
+    /** For a page that is rendered for one request. It has no `ETag`: a 304 would change the nonce of the cached policy. */
+    forNonce: (nonce: string) =>
       `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${styles}${hasStyleNonce ? ` 'nonce-${nonce}'` : ''}; ${rest}`,
+    /** For a page that can be cached: constant, and only `earlyScript` and `bootScript` can run. */
     forStatic: () => staticPolicy,
+    /** `Content-Security-Policy-Report-Only`: Trusted Types, for both kinds of page. */
     reportOnly: () => reportOnlyPolicy,
+    /** The body of the first script of every page, or the empty text. */
     earlyScript,
+    /** The other inline script of a cached page, after the block `<script type="application/json" id={BOOT_ID}>`. */
     bootScript: BOOT_SCRIPT,
   };
 }

@@ -2,11 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { refuse } from '../errors/problem.ts';
 import { cutText } from '../errors/trim.ts';
-import { isRead } from '../request/methods.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sayOnce } from '../request/say-once.ts';
-import type { Step } from '../request/step.ts';
+import { isRead, type Step } from '../request/step.ts';
 
 interface CrossSiteOptions {
   readonly origins: Origins;

@@ -48,7 +48,7 @@ interface ExistingAppOptions {
   readonly isReserved: (path: string) => boolean;
 }
 
-export interface ExistingAppSteps {
+interface ExistingAppSteps {
   /** Runs before the product's steps. Removes Spillway's headers, unless the path is reserved: `run` does it then. */
   readonly takeHeaders: Step;
   /** Restores them if Spillway answers after all. Headers that a step has set remain. */

@@ -36,7 +36,7 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (given !== last.given || scheme !== last.scheme) last = { given, scheme, host: toCheckedHost(given, scheme) };
     const { host } = last;
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
-    const origin = toOrigin(host, scheme, origins);
+    const origin = origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
     if (origin === undefined) return refuse(req, res, 421);
     requestInfo(req).origin = origin;
     next();
@@ -51,11 +51,6 @@ export function readScheme(req: IncomingMessage, trusted: boolean): 'http' | 'ht
 /** Returns the host as it was sent, even if it is malformed. @param trusted the peer is a trusted proxy */
 export function readHost(req: IncomingMessage, trusted: boolean): string | undefined {
   return (trusted ? firstValue(req.headers['x-forwarded-host']) : undefined) ?? req.headers.host;
-}
-
-/** @param host from `toCheckedHost()`. @returns undefined for a host that this server does not answer for */
-function toOrigin(host: string, scheme: string, origins: Origins): string | undefined {
-  return origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
 }
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'];

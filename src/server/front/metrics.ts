@@ -5,7 +5,7 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
-import { METHODS } from '../request/methods.ts';
+import { METHODS } from '../request/step.ts';
 
 /** A reply that has ended. */
 interface EndedRequest {
@@ -19,15 +19,7 @@ interface EndedRequest {
 }
 
 /** The metrics that operators see. */
-export interface Metrics {
-  readonly count: Count;
-  observeRequest(request: EndedRequest): void;
-  /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  readonly contentType: string;
-  /** Returns all metrics in the text format of Prometheus. */
-  write(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The label of requests that no route answered. */
 const UNMATCHED = 'unmatched';
@@ -53,7 +45,7 @@ const MAX_ROUTES = 1000;
 const LOOP_RESOLUTION = 20;
 
 /** Creates the registry of one process. */
-export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {
+export function createMetrics({ build, release, process: watched = false }: MetricsOptions) {
   const registry = new Registry();
   const counters = new Map<CounterName, Counter>();
   const routes = new Set<string>();
@@ -87,11 +79,11 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   }).set({ build, release, node: process.version }, 1);
   if (watched) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_RESOLUTION });
 
+  const count: Count = (name, labels, by = 1) => counters.get(name)?.inc(labels, by);
+
   return {
-    count(name, labels, by = 1) {
-      counters.get(name)?.inc(labels, by);
-    },
-    observeRequest({ method, route, status, isGone, ms }) {
+    count,
+    observeRequest({ method, route, status, isGone, ms }: EndedRequest): void {
       const known = METHODS.has(method) ? method : '_OTHER';
       const series = findSeries(known, toRoute(route), isGone ? 'gone' : `${Math.floor(status / 100)}xx`);
       const seconds = ms / 1000;
@@ -100,7 +92,8 @@ export function createMetrics({ build, release, process: watched = false }: Metr
       series.sum += seconds;
       series.count += 1;
     },
-    gauge(name, help, read) {
+    /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
+    gauge(name: string, help: string, read: () => number | Promise<number>): void {
       new Gauge({
         name,
         help,
@@ -115,6 +108,7 @@ export function createMetrics({ build, release, process: watched = false }: Metr
       });
     },
     contentType: registry.contentType,
+    /** Returns all metrics in the text format of Prometheus. */
     write: () => registry.metrics(),
   };
 }

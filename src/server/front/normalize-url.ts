@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse, sendAllowed } from '../errors/problem.ts';
 import { MAX_TARGET_LENGTH } from '../limits.ts';
-import { ALL_METHODS, METHODS } from '../request/methods.ts';
 import { decodePercent, readPath, type Spelling, spellPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
-import type { Step } from '../request/step.ts';
+import { ALL_METHODS, METHODS, type Step } from '../request/step.ts';
 
 /**
  * A target as RFC 9112 has it, without a fragment. Parsers disagree about the rest: some of them end a path at `#`, or

@@ -6,11 +6,10 @@ import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
 import { PLAIN_PAGE_POLICY, renderPlainPage, teller } from '../errors/last-resort.ts';
 import { sendProblem } from '../errors/problem.ts';
 import type { Count } from '../request/counters.ts';
-import { isRead } from '../request/methods.ts';
 import { isApiPath, toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody } from '../request/send-body.ts';
-import type { Step } from '../request/step.ts';
+import { isRead, type Step } from '../request/step.ts';
 import { createRenderLimiter, type RenderLimiter } from './render-limiter.ts';
 
 /** At this moment. */

@@ -7,24 +7,7 @@ export interface Waiting {
   readonly endedBy: Error | undefined;
 }
 
-/** Lets pages render in the order of their arrival, and knows how far behind it is. */
-export interface RenderLimiter {
-  /** Pages that have begun and have not sent their shell yet (count). */
-  readonly pages: number;
-  /** Those of them that wait for a slot (count). */
-  readonly queued: number;
-  /** How long the oldest of these has waited (ms). */
-  readonly waitMs: number;
-  /** Counts a page in progress. @returns a function to call once, when its shell is sent or the page is abandoned */
-  enter(): () => void;
-  /**
-   * Waits for a slot; undefined if one is free now.
-   *
-   * @param mayRefuse false for a page that must be answered, such as that of a form whose action has run
-   * @returns false if the page was refused, or its visitor has left
-   */
-  acquire(waiting: Waiting, mayRefuse: boolean): Promise<boolean> | undefined;
-}
+export type RenderLimiter = ReturnType<typeof createRenderLimiter>;
 
 export interface RenderLimiterOptions {
   /** How long a page can wait before others are refused (ms), which is half of the longest wait. By default, no limit. */
@@ -64,7 +47,7 @@ const TURNS_FOR_OTHERS = 7;
  * slices, in the order of their arrival. Other work continues between them: probes, small answers, request bodies, new
  * connections.
  */
-export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderLimiter {
+export function createRenderLimiter(options: RenderLimiterOptions = {}) {
   const { maxWaitMs = Number.POSITIVE_INFINITY, onRefuse, now = () => performance.now() } = options;
   const onNextTurn: (callback: () => void) => void = options.onNextTurn ?? setImmediate;
   /** The next turn belongs to no visitor, so it must not keep a visitor's request in memory. */
@@ -131,16 +114,20 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
   }
 
   return {
+    /** Pages that have begun and have not sent their shell yet (count). */
     get pages() {
       return pages;
     },
+    /** Those of them that wait for a slot (count). */
     get queued() {
       return queue.length;
     },
+    /** How long the oldest of these has waited (ms). */
     get waitMs() {
       return readWait();
     },
-    enter() {
+    /** Counts a page in progress. @returns a function to call once, when its shell is sent or the page is abandoned */
+    enter(): () => void {
       pages += 1;
       let isIn = true;
       return () => {
@@ -148,7 +135,13 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
         isIn = false;
       };
     },
-    acquire(waiting, mayRefuse) {
+    /**
+     * Waits for a slot; undefined if one is free now.
+     *
+     * @param mayRefuse false for a page that must be answered, such as that of a form whose action has run
+     * @returns false if the page was refused, or its visitor has left
+     */
+    acquire(waiting: Waiting, mayRefuse: boolean): Promise<boolean> | undefined {
       if (!isWatching) {
         isWatching = true;
         beginSlice();

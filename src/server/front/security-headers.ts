@@ -3,10 +3,9 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 import type { HeaderList } from '../connection/http-server.ts';
 import { API_POLICY } from '../errors/problem.ts';
-import { isRead } from '../request/methods.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { isRead, type Step } from '../request/step.ts';
 
 /** Turns off everything that Spillway's pages do not need. A product can set this header in its steps. */
 const PERMISSIONS = [
@@ -73,7 +72,7 @@ export function securityHeaders(headers: HeaderList = SECURITY_HEADERS): Step {
  *
  * @param reportPath the path that receives such reports
  */
-export function strictTransport({ reportPath }: { reportPath?: string | undefined } = {}): Step {
+export function strictTransport(reportPath: string | undefined): Step {
   const endpoints = reportPath && `default="${reportPath}"`;
   return function strictTransport(req, res, next) {
     if (requestInfo(req).secure) {

@@ -20,12 +20,7 @@ export interface NamedToken {
 
 export interface OperatorToken extends NamedToken, Operator {}
 
-export interface Tokens {
-  readonly all: readonly OperatorToken[];
-  /** Finds a token in constant time. */
-  find(candidate: string): OperatorToken | undefined;
-  named(name: string): OperatorToken | undefined;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 /** The holder's name for a token without one. */
 export const ONLY_OPERATOR = 'operator';
@@ -121,16 +116,17 @@ function readKept(dataDir: string): string | undefined {
   }
 }
 
-export function createTokens(tokens: readonly OperatorToken[]): Tokens {
+export function createTokens(tokens: readonly OperatorToken[]) {
   const byName = new Map(tokens.map((token) => [token.name, token]));
   return {
     all: tokens,
-    find(candidate) {
+    /** Finds a token in constant time. */
+    find(candidate: string): OperatorToken | undefined {
       // Compares with all tokens, so that the time does not depend on the result.
       const [found] = tokens.filter(({ token }) => isSameText(token, candidate));
       return found;
     },
-    named: (name) => byName.get(name),
+    named: (name: string) => byName.get(name),
   };
 }
 

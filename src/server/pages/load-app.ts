@@ -5,17 +5,17 @@ import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { createArgsMaker } from './loader-args.ts';
 import { createMatcher } from './match-page.ts';
-import type { LoadedPageApp, PagesOptions } from './page-services.ts';
+import type { LoadedPageApp, PageApp, PagesOptions } from './page-services.ts';
 import type { PageTable } from './server-page.ts';
 
 const RENDER_DEADLINE = 15 * Second;
 
 /** @throws WiringError if the route table and the server halves do not fit, or a page exports no component */
-export async function loadApp<Own extends object>({
+export async function loadApp<Own extends object, Shared extends object>({
   app,
   server,
   settings,
-}: PagesOptions<Own>): Promise<LoadedPageApp> {
+}: PagesOptions<Own, Shared>): Promise<LoadedPageApp> {
   const { document, errorPages, family } = app;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
@@ -24,7 +24,7 @@ export async function loadApp<Own extends object>({
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
-    args: createArgsMaker(app, server),
+    args: createArgsMaker(app as unknown as PageApp, server), // it gets the app's own `sharedContext`
     settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
   };
 }

@@ -2,7 +2,7 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { holdRejections } from '../../shared/wire/plain.ts';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { inSpan } from '../request/request-spans.ts';
+import { inPhase } from '../request/request-spans.ts';
 import type { PageRequest } from './page-request.ts';
 import { parseSearch } from './schema.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
@@ -45,36 +45,40 @@ interface Loading {
     | undefined;
 }
 
-interface LoadOptions {
-  /** The error of an action, and the route that shows it. */
-  readonly failed?: Blocked | undefined;
-  /** The guards have passed already. */
-  readonly guarded?: boolean;
-  /** Also ask the loaders for their version. */
-  readonly versioned?: boolean;
+/** How a guard stopped a request. */
+type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
+
+/**
+ * Runs the guards, outermost first, then loads the page.
+ *
+ * @param failed the error of an action, and the route that shows it
+ */
+export async function loadPage(loading: Loading, failed?: Blocked): Promise<Loaded> {
+  const { ids } = loading.pageRequest.match;
+  const outer = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
+  return loadGuarded(loading, (await runGuards(loading, { ids: outer })) ?? failed);
 }
 
 /**
- * Runs the guards, outermost first, then all loaders at the same time. The outermost route that fails shows the error,
+ * Runs all loaders at the same time, for a page whose guards have run. The outermost route that fails shows the error,
  * and the routes around it keep their data.
+ *
+ * @param stopped the result of the guards
+ * @param versioned also ask the loaders for their version
  */
-export async function loadPage(loading: Loading, options: LoadOptions = {}): Promise<Loaded> {
+export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
+  if (stopped && 'kind' in stopped) return stopped;
   const { pageRequest, shell } = loading;
   const { pages } = loading.services.app;
-  const { failed, guarded } = options;
   const { ids } = pageRequest.match;
-  const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const stopped = guarded ? undefined : await runGuards(loading, { ids: open });
-  if (stopped && 'kind' in stopped) return stopped;
-  const blocked = stopped ?? failed;
-  const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
-  if (shell) return shell.load({ reached, blocked });
+  const reached = stopped ? ids.slice(0, ids.indexOf(stopped.routeId)) : ids;
+  if (shell) return shell.load({ reached, blocked: stopped });
 
   // Before the loaders, so that a change while they run gives a different version.
-  const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
+  const version = versioned && !stopped ? await readVersion(pageRequest, pages) : undefined;
   const loaded = await runLoaders(reached, pageRequest, pages);
   const data: Record<string, unknown> = {};
-  let error = blocked;
+  let error = stopped;
   let failedOutside = false;
   for (const result of loaded) {
     if (result.ok) {
@@ -86,7 +90,7 @@ export async function loadPage(loading: Loading, options: LoadOptions = {}): Pro
     }
     // All failures are recorded. The outermost one is shown.
     const disposition = pageRequest.fail(result.error, 'loader', { routeId: result.id });
-    if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+    if (disposition.kind === 'gone') return disposition;
     if (failedOutside) continue;
     if (disposition.kind === 'redirect') return disposition;
     error = { routeId: result.id, error: disposition.error };
@@ -99,14 +103,6 @@ export async function loadPage(loading: Loading, options: LoadOptions = {}): Pro
   return error
     ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
     : { kind: 'page', status: 200, data, version };
-}
-
-type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
-
-/** Loads a page whose guards have run. @param stopped their result */
-export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
-  if (stopped && 'kind' in stopped) return stopped;
-  return loadPage(loading, { guarded: true, versioned, failed: stopped });
 }
 
 interface GuardOptions {
@@ -124,18 +120,14 @@ export async function runGuards(
   for (const id of ids) {
     const page = services.app.pages[id];
     if (!page?.guard) continue;
-    const since = performance.now();
     try {
-      await inSpan(pageRequest.info, 'guard', id, () =>
+      await inPhase(pageRequest.info, 'guard', id, () =>
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
       const disposition = pageRequest.fail(error, 'guard', { routeId: id });
-      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
-      if (disposition.kind === 'redirect') return disposition;
+      if (disposition.kind !== 'error') return disposition;
       return { routeId: id, error: disposition.error };
-    } finally {
-      pageRequest.info.timings?.add('guard', since, id);
     }
   }
   return undefined;
@@ -183,16 +175,13 @@ async function runLoaders(ids: readonly string[], pageRequest: PageRequest, page
 async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];
   if (!page?.loader && !page?.search) return { id, ok: true, value: null };
-  const since = performance.now();
   try {
     const args = await addSearch(page, pageRequest, await pageRequest.toArgs());
-    const value = (await inSpan(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
+    const value = (await inPhase(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it can reject while another loader is still running
     return { id, ok: true, value, search: args.search };
   } catch (error) {
     return { id, ok: false, error };
-  } finally {
-    pageRequest.info.timings?.add('loader', since, id);
   }
 }
 

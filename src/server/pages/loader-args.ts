@@ -5,24 +5,24 @@ import { PAGE_DATA_ATTEMPTS } from '../../shared/limits.ts';
 import type { RenderMode } from '../../shared/routing/routes.ts';
 import { Second } from '../../shared/units.ts';
 import type { RequestInfo, Trace } from '../request/request-info.ts';
-import { createTraceHeaders, mergeBaggage, type TraceHeaders } from '../request/trace-headers.ts';
+import { createTraceHeaders, mergeBaggage } from '../request/trace-headers.ts';
 import type { LoaderArgsMaker, PageRequest } from './page-request.ts';
 import type { PageApp, PageServer } from './page-services.ts';
 import { refusePersonal } from './personal.ts';
 import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
-export function createArgsMaker<Own extends object>(
-  { createContext, sharedContext = {} }: Pick<PageApp<Own>, 'createContext' | 'sharedContext'>,
+export function createArgsMaker(
+  { createContext, sharedContext = {} }: Pick<PageApp, 'createContext' | 'sharedContext'>,
   { log, origins, traceTargets, traced = {} }: Pick<PageServer, 'log' | 'origins' | 'traceTargets' | 'traced'>,
 ): LoaderArgsMaker {
   const traceHeaders = createTraceHeaders(traced);
   return {
     async forVisitor(pageRequest, request, response) {
-      const own = await createContext?.(request, response);
+      const own = await createContext?.({ ...sharedContext, request, response });
       const { info } = pageRequest;
       const contextFetch = createContextFetch({ pageRequest, info, traceTargets, traceHeaders });
       // A log of the product's own stays.
-      return new VisitorArgs(pageRequest, request, { log, ...own, fetch: contextFetch });
+      return new VisitorArgs(pageRequest, request, { log, ...own, ...sharedContext, fetch: contextFetch });
     },
 
     forEveryone(pageRequest) {
@@ -135,7 +135,7 @@ interface ContextFetchOptions {
   readonly info?: RequestInfo;
   /** Origins that get trace headers. */
   readonly traceTargets: readonly string[];
-  readonly traceHeaders: (trace: Trace) => TraceHeaders;
+  readonly traceHeaders: ReturnType<typeof createTraceHeaders>;
 }
 
 /** All attempts of one call together (ms). */
@@ -182,7 +182,6 @@ function leaveMark(info: RequestInfo | undefined, target: string, startedAt: num
   if (!info) return;
   const ms = Math.round(performance.now() - startedAt);
   info.addBreadcrumb({
-    at: Date.now(),
     category: 'fetch',
     message: target.replace(/[?#].*$/s, ''),
     level: status === undefined || status >= 500 ? 'error' : 'info',

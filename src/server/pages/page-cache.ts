@@ -1,6 +1,5 @@
 import { STATIC_STALE_TIME } from '../../shared/limits.ts';
 import { Second } from '../../shared/units.ts';
-import { spellPath } from '../request/paths.ts';
 
 /** What a cache has to know about a page. */
 export interface CachedPage {
@@ -13,18 +12,7 @@ export interface CachedPage {
   };
 }
 
-export interface PageCache<Page extends CachedPage> {
-  /**
-   * @param render renders the page; undefined if it is not a page, such as a redirect
-   * @returns the page in memory, however old, or else the result of `render`
-   */
-  get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result>;
-  /** Returns the page in memory, unless it has to be rendered again. */
-  getFresh(key: string): Page | undefined;
-  /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
-  drop(path: string): void;
-  clear(): void;
-}
+export type PageCache<Page extends CachedPage> = ReturnType<typeof createPageCache<Page>>;
 
 /** Whether a page's status says that there is no such page. A failure passes. */
 export function isGone(status: number): boolean {
@@ -64,7 +52,7 @@ export function createPageCache<Page extends CachedPage>({
   maxBytes,
   onRefreshFailed,
   now = () => performance.now(),
-}: PageCacheOptions): PageCache<Page> {
+}: PageCacheOptions) {
   const entries = new Map<string, Entry<Page>>();
   const rendering = new Map<string, Promise<Page | undefined>>();
   let bytes = 0;
@@ -118,7 +106,11 @@ export function createPageCache<Page extends CachedPage>({
   const isStale = ({ renderedAt }: Entry<Page>) => now() - renderedAt > STATIC_STALE_TIME;
 
   return {
-    async get(key, render) {
+    /**
+     * @param render renders the page; undefined if it is not a page, such as a redirect
+     * @returns the page in memory, however old, or else the result of `render`
+     */
+    async get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result> {
       const entry = use(key);
       if (!entry) return renderOnce(key, render);
       if (isStale(entry)) {
@@ -127,56 +119,21 @@ export function createPageCache<Page extends CachedPage>({
       }
       return entry.page;
     },
-    getFresh(key) {
+    /** Returns the page in memory, unless it has to be rendered again. */
+    getFresh(key: string): Page | undefined {
       const entry = use(key);
       return entry && !isStale(entry) ? entry.page : undefined;
     },
-    drop(path) {
+    /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
+    drop(path: string): void {
       const isOf = (key: string): boolean => key === path || key.startsWith(`${path}?`) || key.startsWith(`${path} `);
       for (const key of [...entries.keys()].filter(isOf)) remove(key);
       for (const key of [...rendering.keys()].filter(isOf)) rendering.delete(key);
     },
-    clear() {
+    clear(): void {
       entries.clear();
       rendering.clear();
       bytes = 0;
     },
   };
-}
-
-type Listener = (path: string) => void;
-
-/** Module state, because code anywhere in the product can know that a page has changed. */
-const caches = new Set<Listener>();
-let sharing: Listener | undefined;
-
-/**
- * Renders a static or shell page again at its next request, in all its variants: `revalidate('/articles/7')`. Call it once
- * the change is stored. Replicas with a common store of failures do the same within a second.
- *
- * @param path the path of a page, as `createHref()` returns it; a query is ignored
- * @throws TypeError if it is not a path
- */
-export function revalidate(path: string): void {
-  const spelling = spellPath(encodeURI(path.replace(/[?#].*$/s, '')).replaceAll('%25', '%'));
-  if ('refusal' in spelling) {
-    throw new TypeError(`revalidate() was given ${JSON.stringify(path)}. Give it the path of a page: "/articles/7".`);
-  }
-  dropCached(spelling.path);
-  sharing?.(spelling.path);
-}
-
-/** Drops a page from the caches of this process. @param path normalized */
-export function dropCached(path: string): void {
-  for (const drop of caches) drop(path);
-}
-
-/** Calls the listener with the normalized path of each page to drop. */
-export function onDrop(listener: Listener): void {
-  caches.add(listener);
-}
-
-/** Sets what tells other replicas. */
-export function shareRevalidations(listener: Listener | undefined): void {
-  sharing = listener;
 }

@@ -1,25 +1,24 @@
 import type { Express, Request as ExpressRequest, Response as ExpressResponse, RequestHandler } from 'express';
-import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import { MiB } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
 import { isOfThisSite } from '../front/cross-site.ts';
 import { methodNotAllowed } from '../request/http-error.ts';
-import { isRead } from '../request/methods.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { type Step, toExpress } from '../request/step.ts';
+import { isRead, type Step, toExpress } from '../request/step.ts';
 import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
 import { loadApp } from './load-app.ts';
 import { loadPage } from './load-page.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
-import { createPageCache, onDrop } from './page-cache.ts';
+import { createPageCache } from './page-cache.ts';
 import { READ_METHODS, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
 import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
+import { onDrop } from './revalidate.ts';
 import { SharedPageRequest } from './shared-page.ts';
 import { beginShell } from './shell/send-shell.ts';
 import { type BegunShell, VisitorShell } from './shell/visitor-shell.ts';
@@ -27,28 +26,7 @@ import { getStaticPage, sendStaticData, sendStaticPage } from './static/static-p
 import { VisitorPageRequest, type VisitorRequest, withoutKey } from './visitor-page.ts';
 
 /** The page steps of an app, in their order. */
-export interface PageSteps {
-  /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
-  readonly inMemory: Step;
-  /** The same for shell pages whose shell is in memory. It costs less than Express. */
-  readonly begun: (app: Express) => Step;
-  /** GET and HEAD of `/_data…`. */
-  readonly data: RequestHandler;
-  /** GET, HEAD and POST of pages. Other URLs go to the next step. */
-  readonly pages: RequestHandler;
-  /** The 404 page. It accepts the forms of the layouts around it. */
-  readonly notFound: RequestHandler;
-  /** The product's page for an error that was thrown outside of pages. */
-  readonly renderError: (request: ExpressRequest, response: ExpressResponse, error: PageError) => Promise<void>;
-  /** The product's language of a path. */
-  readonly toLanguage?: DocumentComponent['language'];
-  /** Whether a page accepts forms from another origin (`acceptPostsFrom`). */
-  readonly acceptsPostsFrom: (path: string, origin: string) => boolean;
-  /** Whether a normalized path is a page of the table, or its page data. */
-  readonly isPage: (path: string) => boolean;
-  /** The same for a page that is rendered for each request. */
-  readonly isRendered: (path: string) => boolean;
-}
+export type PageSteps = Awaited<ReturnType<typeof createPages>>;
 
 /** Static pages in memory, and as much again for shells: HTML and data together (bytes). */
 const CACHE_BYTES = 64 * MiB;
@@ -58,37 +36,51 @@ const CACHE_BYTES = 64 * MiB;
  *
  * @throws WiringError if the route table and the server halves do not match
  */
-export async function createPages<Own extends object = object>(options: PagesOptions<Own>): Promise<PageSteps> {
+export async function createPages<Own extends object = object, Shared extends object = object>(
+  options: PagesOptions<Own, Shared>,
+) {
   const services = await createPageServices(options);
   const { matchPage, pages, tree } = services.app;
   const { base } = options.app;
   const notFoundMatch = matchNotFound(tree);
   return {
+    /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
     inMemory: serveInMemory(services, base),
-    begun: (app) => serveBegun(services, app),
+    /** The same for shell pages whose shell is in memory. It costs less than Express. */
+    begun: (app: Express) => serveBegun(services, app),
+    /** GET and HEAD of `/_data…`. */
     data: servePageData(services, base),
+    /** GET, HEAD and POST of pages. Other URLs go to the next step. */
     pages: servePages(services),
+    /** The 404 page. It accepts the forms of the layouts around it. */
     notFound: serveNotFound(services, notFoundMatch),
+    /** The product's page for an error that was thrown outside of pages. */
     renderError: renderErrors(services, (path) => matchPage(path) ?? notFoundMatch),
+    /** The product's language of a path. */
     toLanguage: options.app.document.language,
 
-    acceptsPostsFrom(path, origin) {
+    /** Whether a page accepts forms from another origin (`acceptPostsFrom`). */
+    acceptsPostsFrom(path: string, origin: string): boolean {
       const ids = matchPage(path)?.ids ?? [];
       return ids.some((id) => pages[id]?.acceptPostsFrom?.includes(origin) ?? false);
     },
 
-    isPage(path) {
+    /** Whether a normalized path is a page of the table, or its page data. */
+    isPage(path: string): boolean {
       return matchPage(toPageUrl(path, base) ?? path) !== undefined;
     },
 
-    isRendered(path) {
+    /** The same for a page that is rendered for each request. */
+    isRendered(path: string): boolean {
       const match = matchPage(toPageUrl(path, base) ?? path);
       return match !== undefined && match.mode !== 'static';
     },
   };
 }
 
-async function createPageServices<Own extends object>(options: PagesOptions<Own>): Promise<PageServices> {
+async function createPageServices<Own extends object, Shared extends object>(
+  options: PagesOptions<Own, Shared>,
+): Promise<PageServices> {
   const { server } = options;
   const caching = {
     maxBytes: CACHE_BYTES,
@@ -132,7 +124,7 @@ function servePageData(services: PageServices, base: string | undefined): Reques
     const path = toPageUrl(info.path, base);
     if (path === undefined) return next();
     if (request.method === 'OPTIONS') return sendAllowed(response, READ_METHODS);
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
+    if (!isRead(request)) throw methodNotAllowed(READ_METHODS);
     const match = services.app.matchPage(path);
     if (!match) return sendNotPage({ services, response });
     const given = info.target.slice(info.path.length);
@@ -160,7 +152,7 @@ function servePages(services: PageServices): RequestHandler {
     const isPost = request.method === 'POST';
     await serve(services, toAsked(request, response, match, isPost), (exchange) => {
       if (isPost) return postAction(exchange);
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(app, match));
+      if (!isRead(request)) throw methodNotAllowed(toAllowed(app, match));
       return match.mode === 'static' ? answerStatic(exchange, showPage, sendStaticPage) : showPage(exchange);
     });
   };
@@ -176,13 +168,17 @@ function serveNotFound(services: PageServices, match: PageMatch): RequestHandler
 }
 
 /** Shows the error in the same layout as a 404. The browser finds the route of the URL itself, so it needs that one. */
-function renderErrors(services: PageServices, match: (path: string) => PageMatch): PageSteps['renderError'] {
+function renderErrors(services: PageServices, match: (path: string) => PageMatch) {
   const outer = matchNotFound(services.app.tree).ids;
-  return async function renderError(request, response, error) {
+  return async function renderError(
+    request: ExpressRequest,
+    response: ExpressResponse,
+    error: PageError,
+  ): Promise<void> {
     const matched: PageMatch = { ...match(requestInfo(request).path), mode: 'dynamic' };
     const routeId = matched.ids.find((id) => !outer.includes(id)) ?? matched.ids.at(-1) ?? NOT_FOUND_ROUTE;
     await serve(services, toAsked(request, response, matched), async (exchange) => {
-      const loaded = await loadPage(exchange, { failed: { routeId, error } });
+      const loaded = await loadPage(exchange, { routeId, error });
       if (loaded.kind === 'page') await sendDocument(exchange, loaded);
       else if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
     });

@@ -17,16 +17,18 @@ import type { LoaderArgsMaker } from './page-request.ts';
 import type { LoaderContext, PageTable } from './server-page.ts';
 
 /** An app of pages: the product's, or the desk's. */
-export interface PageApp<Own extends object = object> {
+export interface PageApp<Own extends object = object, Shared extends object = object> {
   readonly routes: readonly RouteDefinition[];
   /** The server halves, by route id. */
-  readonly pages: PageTable<LoaderContext & NoInfer<Own>>;
+  readonly pages: PageTable<LoaderContext & NoInfer<Own & Shared>>;
   readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
-  /** Returns what the product adds to the `context` of loaders, guards and actions. */
-  readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
-  /** The part that is the same for everyone, such as settings. Static pages and shells can read it. */
-  readonly sharedContext?: object;
+  /** Returns what the app adds to the `context` of loaders, guards and actions. */
+  readonly createContext?:
+    | ((parts: Shared & { readonly request: ExpressRequest; readonly response: ExpressResponse }) => Own | Promise<Own>)
+    | undefined;
+  /** More of it, which is the same for everyone, such as settings. Static pages and shells can read it. */
+  readonly sharedContext?: Shared;
   /** The folder of the tables, for error messages. Default: `product`. */
   readonly family?: string;
   /** The path that all pages and their data share (`/admin`). Default: none. */
@@ -59,8 +61,8 @@ export interface PageSettings {
   readonly maxActionBytes: number;
 }
 
-export interface PagesOptions<Own extends object = object> {
-  readonly app: PageApp<Own>;
+export interface PagesOptions<Own extends object = object, Shared extends object = object> {
+  readonly app: PageApp<Own, Shared>;
   readonly server: PageServer;
   readonly settings: Pick<PageSettings, 'isSecret'> & Partial<PageSettings>;
 }

@@ -2,7 +2,7 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { isbot } from 'isbot';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
 import type { Disposition, FailureContext } from '../errors/funnel.ts';
-import { BoundedMap } from '../request/bounded-map.ts';
+import { remember } from '../request/bounded-map.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -125,17 +125,10 @@ export function withoutKey(search: string, key: string): string {
   return rest.length > 0 ? `?${rest.join('&')}` : '';
 }
 
-/** Cached, because the check is one large expression that costs as much as ten components. */
-const known = new BoundedMap<boolean>(1000);
-const LONGEST_KNOWN = 300;
+/** Remembered, because the check is one large expression that costs as much as ten components. */
+const isBot = remember(isbot, 1000, 300);
 
 /** Whether a `User-Agent` belongs to a program that reads pages without running scripts. */
-export function isCrawler(userAgent: string | undefined): boolean {
-  if (!userAgent) return false;
-  if (userAgent.length > LONGEST_KNOWN) return isbot(userAgent);
-  const before = known.get(userAgent);
-  if (before !== undefined) return before;
-  const crawls = isbot(userAgent);
-  known.set(userAgent, crawls);
-  return crawls;
+export function isCrawler(userAgent = ''): boolean {
+  return userAgent !== '' && isBot(userAgent);
 }

@@ -121,7 +121,7 @@ function read(type: string, body: JsonRecord, sender: Sender): Finding | string 
 }
 
 function readViolation(body: JsonRecord, sender: Sender): Finding | string {
-  const directive = String(body.effectiveDirective ?? '').split(' ', 1)[0] ?? '';
+  const [directive = ''] = toLine(body.effectiveDirective, MAX_VALUE_LENGTH)?.split(' ', 1) ?? [];
   const blocked = toBlocked(body.blockedURL);
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
   if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
@@ -143,7 +143,7 @@ function readSource(body: JsonRecord, sender: Sender): StackFrame | 'other-host'
   if (file.startsWith('client/')) return { file, ...place };
   if (!URL.canParse(file)) return undefined;
   const { origin, pathname } = new URL(file);
-  if (origin !== sender.origin && !sender.isOurs(origin)) return 'other-host'; // whose owner alone can change it
+  if (!sender.isOurs(origin)) return 'other-host'; // whose owner alone can change it
   if (!/\.m?js$/.test(pathname)) return undefined;
   return { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...place };
 }
@@ -208,7 +208,7 @@ function toExtra(
 function toOwnUrl(url: unknown, sender: Sender): string | undefined {
   if (typeof url !== 'string' || url.length > MAX_TARGET_LENGTH || !URL.canParse(url)) return undefined;
   const { origin, href } = new URL(url);
-  return origin === sender.origin || sender.isOurs(origin) ? href : undefined;
+  return sender.isOurs(origin) ? href : undefined;
 }
 
 function toAge(age: unknown): number {

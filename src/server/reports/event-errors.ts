@@ -1,5 +1,4 @@
 import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../shared/limits.ts';
-import { isServedScript } from '../errors/digest/parse-stack.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../limits.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './read-report.ts';
@@ -11,18 +10,11 @@ const MAX_FILE_LENGTH = 500;
 /** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
 const BOUNDARY = /^React ErrorBoundary /;
 
-interface EventErrors {
-  /** Outermost first. */
-  readonly errors: readonly ErrorRecord[];
-  /** React's components, innermost first, if the event has them. */
-  readonly componentStack?: string;
-}
-
 /**
  * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
  * both. An event without an error (a message) becomes a `NonError`.
  */
-export function readEventErrors(event: JsonRecord, sender: Sender): EventErrors {
+export function readEventErrors(event: JsonRecord, sender: Sender) {
   const { scrubber } = sender;
   const { exception } = event;
   const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
@@ -31,7 +23,9 @@ export function readEventErrors(event: JsonRecord, sender: Sender): EventErrors 
   const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_REPORTED_ERRORS);
   const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender));
   return {
+    /** Outermost first. */
     errors: errors.length > 0 ? errors : [toMessageRecord(event, sender)],
+    /** React's components, innermost first, if the event has them. */
     componentStack: findComponentStack(event, boundary),
   };
 }
@@ -42,10 +36,14 @@ export function toReportedFile(filename: unknown, sender: Sender): string {
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
   if (!url || url.protocol === 'data:' || url.protocol === 'blob:') return '';
-  const ours = url.origin === sender.origin || sender.isOurs(url.origin);
-  if (ours && isServedScript(url.pathname)) return `client${url.pathname}`;
+  if (sender.isOurs(url.origin) && isServedScript(url.pathname)) return `client${url.pathname}`;
   const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
   return toScrubbed(origin + url.pathname, sender.scrubber, MAX_FILE_LENGTH);
+}
+
+/** Reports whether this server serves scripts at a URL's path. `npm run dev` serves the product's modules one by one. */
+function isServedScript(path: string): boolean {
+  return /^\/(?:assets|_dev\/modules)\//.test(path);
 }
 
 /** Returns the outermost error and its causes, without the errors of an `AggregateError`. */
@@ -63,7 +61,7 @@ function causeOf(value: JsonRecord, values: readonly JsonRecord[]): JsonRecord |
 
 function membersOf(value: JsonRecord, values: readonly JsonRecord[], scrubber: ReportScrubber): string[] | undefined {
   const members = childrenOf(value, values)
-    .filter((child) => /^errors\[\d+\]$/.test(String(toRecord(child.mechanism).source)))
+    .filter((child) => /^errors\[\d+\]$/.test(toLine(toRecord(child.mechanism).source, MAX_CLASS_LENGTH) ?? ''))
     .map((child) => toClass(child.type, scrubber));
   return members.length > 0 ? [...new Set(members)].sort() : undefined;
 }

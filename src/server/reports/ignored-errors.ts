@@ -1,3 +1,6 @@
+import type { ErrorRecord, Failure, RequestRecord } from '../errors/failure.ts';
+import { read } from '../request/http-error.ts';
+
 /** Why an error is not reported: the label `reason` of `spillway_reports_ignored_total`. */
 type NoiseReason =
   /** Thrown on purpose: a redirect, not found, forbidden, unauthorized, a public error. */
@@ -15,22 +18,12 @@ type NoiseReason =
   /** A video or audio that was paused before it started. */
   | 'media'
   /** A copy of the page, saved to disk. */
-  | 'saved-page';
+  | 'saved-page'
+  /** A request that the visitor cancelled by leaving a page before it was ready. */
+  | 'leaving';
 
-/** The fields of an error that are checked: of an `ErrorRecord`, or of an error in the browser without a digest. */
-export interface SeenError {
-  readonly class: string;
-  readonly message: string;
-  /** From the throw outwards: `client/assets/home-X7K2QM2X.js`, or an address. */
-  readonly frames: readonly { readonly file: string }[];
-}
-
-export interface SeenReport {
-  /** Outermost first. */
-  readonly errors: readonly SeenError[];
-  /** URL of the page, if a browser reports. */
-  readonly pageUrl?: string;
-}
+/** The part of a failure that is checked. */
+export type Seen = Pick<Failure, 'errors'> & { readonly request?: Pick<RequestRecord, 'url'> | undefined };
 
 const EXTENSION_SCHEME =
   /^(?:chrome|moz|safari|safari-web|ms-browser|edge|opera)-extension:\/\/|^webkit-masked-url:\/\/|^user-?script:/i;
@@ -48,20 +41,24 @@ const RESIZE_MESSAGE =
   /^(?:Uncaught )?(?:Error: )?ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/;
 const MEDIA_MESSAGE = /^The play\(\) request was interrupted\b/;
 
+/** What the document's first script makes of a request without a response. Reports of a ready page have more. */
+const EARLY_MESSAGE = /^(?:Uncaught )?TypeError: (?:Failed to fetch|NetworkError [^:]*|Load failed)$/;
+
 /**
  * Returns why a report is ignored, or undefined if it is a failure. An error with a frame of this site is never blamed on
  * foreign code. Errors that break a page for its visitor are never ignored, even if foreign code caused them: a
  * translated page whose nodes React cannot remove, a chunk that does not load, and `Script error.`, which is a separate
  * incident.
  */
-export function noiseOf(report: SeenReport): NoiseReason | undefined {
-  const error = report.errors[0];
+export function noiseOf({ errors, request }: Seen): NoiseReason | undefined {
+  const [error] = errors;
   if (!error) return undefined;
   if (error.class === 'ControlFlowResponse') return 'outcome';
-  if (report.pageUrl !== undefined && /^(?:file|content|blob|data):/i.test(report.pageUrl)) return 'saved-page';
+  if (/^(?:file|content|blob|data):/i.test(request?.url ?? '')) return 'saved-page';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
   if (MEDIA_MESSAGE.test(error.message)) return 'media';
-  return hasOwnFrame(report) ? undefined : foreignNoiseOf(report, error);
+  if (error.class === 'Error' && EARLY_MESSAGE.test(error.message)) return 'leaving';
+  return hasOwnFrame(errors, request?.url) ? undefined : foreignNoiseOf(errors, error);
 }
 
 /**
@@ -69,32 +66,28 @@ export function noiseOf(report: SeenReport): NoiseReason | undefined {
  * such names.
  */
 export function isNotFoundTransaction(payload: unknown): boolean {
-  const contexts = field(payload, 'contexts');
-  const trace = field(contexts, 'trace');
+  const contexts = read(payload, 'contexts');
+  const trace = read(contexts, 'trace');
   const statuses = [
-    field(field(contexts, 'response'), 'status_code'),
-    field(field(trace, 'data'), 'http.response.status_code'),
-    field(field(payload, 'tags'), 'http.status_code'),
+    read(read(contexts, 'response'), 'status_code'),
+    read(read(trace, 'data'), 'http.response.status_code'),
+    read(read(payload, 'tags'), 'http.status_code'),
   ];
-  return field(trace, 'status') === 'not_found' || statuses.some((status) => Number(status) === 404);
+  return read(trace, 'status') === 'not_found' || statuses.some((status) => status === 404 || status === '404');
 }
 
-function foreignNoiseOf(report: SeenReport, { message }: SeenError): NoiseReason | undefined {
-  const isForeign = report.errors.some(({ frames }) => frames.some(({ file }) => EXTENSION_SCHEME.test(file)));
+function foreignNoiseOf(errors: Seen['errors'], { message }: ErrorRecord): NoiseReason | undefined {
+  const isForeign = errors.some(({ frames }) => frames.some(({ file }) => EXTENSION_SCHEME.test(file)));
   if (isForeign || EXTENSION_MESSAGE.test(message)) return 'extension';
   if (IN_APP_MESSAGE.test(message)) return 'in-app-browser';
   return SCANNER_MESSAGE.test(message) ? 'scanner' : undefined;
 }
 
-function hasOwnFrame({ errors, pageUrl = '' }: SeenReport): boolean {
+function hasOwnFrame(errors: Seen['errors'], pageUrl = ''): boolean {
   const origin = /^https?:\/\/[^/?#]+/i.exec(pageUrl)?.[0];
   return errors.some(({ frames }) => {
     return frames.some(({ file }) => {
       return /^(?:client|server)\//.test(file) || (origin !== undefined && file.startsWith(`${origin}/assets/`));
     });
   });
-}
-
-function field(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

@@ -118,7 +118,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 
   async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {
     const { echoOf } = failure;
-    const noise = noiseOf({ errors: failure.errors, pageUrl: failure.request?.url });
+    const noise = noiseOf(failure);
     const reason = noise ?? (echoOf === undefined || (await echoes.admit(echoOf)) ? undefined : 'echo');
     if (reason !== undefined) {
       countIgnored(reason);

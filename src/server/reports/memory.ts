@@ -9,13 +9,7 @@ const MAX_AN_HOUR = 50;
 /** The number of admitted digests that are cached. */
 const MAX_ADMITTED = 2000;
 
-export interface NewIncidents {
-  /**
-   * Resolves to the failure if its digest already has an incident, or the hourly limit is not reached. Past the limit, to
-   * the failure that reports the limit. That has only the title of the first one, because strangers can forge the rest.
-   */
-  admit(failure: Failure): Promise<Failure>;
-}
+export type NewIncidents = ReturnType<typeof createNewIncidents>;
 
 interface NewIncidentsOptions {
   /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
@@ -26,11 +20,7 @@ interface NewIncidentsOptions {
 }
 
 /** Limits how many incidents forged errors can open. Each process counts separately. */
-export function createNewIncidents({
-  isKnown,
-  makeDigest,
-  now = () => performance.now(),
-}: NewIncidentsOptions): NewIncidents {
+export function createNewIncidents({ isKnown, makeDigest, now = () => performance.now() }: NewIncidentsOptions) {
   const admitted = new BoundedMap<true>(MAX_ADMITTED);
   let openedAt: number[] = [];
 
@@ -44,7 +34,11 @@ export function createNewIncidents({
   }
 
   return {
-    async admit(failure) {
+    /**
+     * Resolves to the failure if its digest already has an incident, or the hourly limit is not reached. Past the limit, to
+     * the failure that reports the limit. That has only the title of the first one, because strangers can forge the rest.
+     */
+    async admit(failure: Failure): Promise<Failure> {
       const { digest } = failure;
       if (admitted.has(digest)) return failure;
       if (await isKnown(digest).catch(() => false)) {

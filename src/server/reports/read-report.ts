@@ -25,7 +25,7 @@ type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<B
  *
  * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
  *   decoded
- * @throws the errors of `BodyReader`
+ * @throws the errors of `bodies.read()`
  */
 export async function readReport<Value>(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },

@@ -22,7 +22,7 @@ export function createAppLog(log: Pick<Logger, keyof AppLog>): AppLog {
       const [fields, message] = typeof given === 'string' ? [{}, given] : [given, String(text)];
       const data = fields instanceof Error ? { err: fields } : { ...fields };
       const info = currentRequest();
-      info?.addBreadcrumb({ at: Date.now(), category: 'log', level, message, data });
+      info?.addBreadcrumb({ category: 'log', level, message, data });
       log[name](info ? { requestId: info.requestId, ...data } : data, message);
     };
   }

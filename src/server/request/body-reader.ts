@@ -28,24 +28,6 @@ export interface HeldBody {
   readonly release: () => void;
 }
 
-export interface BodyReader {
-  /**
-   * Reads a whole body into memory. Its bytes count until `use` has settled.
-   *
-   * @throws HttpError 413 if the body is too large, 408 if it arrives too slowly, 429 if there is no room for it
-   * @throws VisitorGone if the sender leaves before the end
-   */
-  read<Value>(request: BodyRequest, use: (body: Buffer) => Value | Promise<Value>): Promise<Value>;
-  /**
-   * Reads a body in pieces. The next one is read when `take` has settled. What `take` holds counts until `release()`, or
-   * until this rejects with the same errors, or with that of `take`.
-   */
-  receive(
-    request: Omit<BodyRequest, 'decode'>,
-    take: (piece: Buffer, body: HeldBody) => void | Promise<void>,
-  ): Promise<HeldBody>;
-}
-
 const LIMITS = {
   senderBytes: limits.MAX_SENDER_BODY_BYTES,
   senderDiskBytes: limits.MAX_SENDER_DISK_BYTES,
@@ -81,7 +63,7 @@ class Body {
  * full budget does not refuse new bodies: it drops the unfinished body with the highest cost. A sender that exceeds its
  * share loses one of its own bodies.
  */
-export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyReader {
+export function createBodyReader(overrides: Partial<typeof LIMITS> = {}) {
   const given = { ...LIMITS, ...overrides };
   const { senderBodies, progress, window } = given;
   const most = {
@@ -195,7 +177,14 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
     return decoded;
   }
 
-  const receive: BodyReader['receive'] = async (request, take) => {
+  /**
+   * Reads a body in pieces. The next one is read when `take` has settled. What `take` holds counts until `release()`, or
+   * until this rejects with the errors of `read()`, or with that of `take`.
+   */
+  async function receive(
+    request: Omit<BodyRequest, 'decode'>,
+    take: (piece: Buffer, body: HeldBody) => void | Promise<void>,
+  ): Promise<HeldBody> {
     const { req, limit } = request;
     if (Number(req.headers['content-length'] ?? 0) > limit) throw new BodyTooLarge(limit);
     const body = new Body(toSender(requestInfo(req).address));
@@ -211,11 +200,17 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}): BodyRe
       leave(body);
       throw error;
     }
-  };
+  }
 
   return {
     receive,
-    async read(request, use) {
+    /**
+     * Reads a whole body into memory. Its bytes count until `use` has settled.
+     *
+     * @throws HttpError 413 if the body is too large, 408 if it arrives too slowly, 429 if there is no room for it
+     * @throws VisitorGone if the sender leaves before the end
+     */
+    async read<Value>(request: BodyRequest, use: (body: Buffer) => Value | Promise<Value>): Promise<Value> {
       const pieces: Buffer[] = [];
       const { hold, release } = await receive(request, (piece, body) => {
         pieces.push(piece);

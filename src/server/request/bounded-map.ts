@@ -14,3 +14,24 @@ export class BoundedMap<Value> extends Map<string, Value> {
     return super.set(key, value);
   }
 }
+
+/**
+ * Returns a function that remembers what it made for the last keys.
+ *
+ * @param most how many keys are remembered (a count)
+ * @param longest longer keys are not remembered (UTF-16 code units)
+ */
+export function remember<Value>(
+  make: (key: string) => Value,
+  most: number,
+  longest = Number.POSITIVE_INFINITY,
+): (key: string) => Value {
+  const made = new BoundedMap<Value>(most);
+  return function recall(key) {
+    const known = made.get(key);
+    if (known !== undefined || made.has(key)) return known as Value;
+    const value = make(key);
+    if (key.length <= longest) made.set(key, value);
+    return value;
+  };
+}

@@ -135,20 +135,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The shape of a JSON text, measured before the parsed value is used. */
-interface JsonShape {
-  /** The deepest nesting of objects and arrays. */
-  readonly depth: number;
-  /** Upper bound of the number of keys, values and members. */
-  readonly nodes: number;
-  /** Number of members of all objects together, counting duplicate keys. */
-  readonly members: number;
-  /** True if a number has so many digits, or an exponent, that its value can differ from its text. */
-  readonly hasOddNumber: boolean;
-}
-
-/** Measures without recursion, and without checking that the text is valid JSON. */
-export function measureJson(json: Uint8Array): JsonShape {
+/** Measures the shape of a JSON text without recursion, and without checking that it is valid. */
+export function measureJson(json: Uint8Array) {
   let depth = 0;
   let deepest = 0;
   let nodes = 1;
@@ -185,7 +173,16 @@ export function measureJson(json: Uint8Array): JsonShape {
       members += 1;
     }
   }
-  return { depth: deepest, nodes, members, hasOddNumber };
+  return {
+    /** The deepest nesting of objects and arrays. */
+    depth: deepest,
+    /** Upper bound of the number of keys, values and members. */
+    nodes,
+    /** Number of members of all objects together, counting duplicate keys. */
+    members,
+    /** True if a number has so many digits, or an exponent, that its value can differ from its text. */
+    hasOddNumber,
+  };
 }
 
 /** Whole numbers with up to this many digits are represented exactly. */

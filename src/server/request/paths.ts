@@ -106,6 +106,13 @@ export function isApiPath(path: string): boolean {
   return /^\/api(?:\/|$)/i.test(path);
 }
 
+/** Returns a function that tells whether a path belongs to the tracker. It ignores case for the same reason. */
+export function createOwnsPath(tracker: { readonly paths: readonly string[] } | undefined): (path: string) => boolean {
+  if (!tracker) return () => false;
+  const own = new RegExp(`^(?:${tracker.paths.map(RegExp.escape).join('|')})(?:/|$)`, 'i');
+  return (path) => own.test(path);
+}
+
 /** Paths that Spillway reserves (the table in `docs/recipes/existing-app.md`). */
 export function isTakenPath(path: string): boolean {
   return /^\/(?:api|_data|_dev|_check|livez|readyz|metrics)(?:\/|$)/i.test(path);

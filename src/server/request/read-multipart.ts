@@ -58,7 +58,7 @@ const BOUNDARY = /^[\w'()+,./:=? -]{1,70}$/;
 /**
  * Reads a multipart form. The files of a large one go to disk while they arrive, and its `File`s read them from there.
  *
- * @throws HttpError 400 if it is malformed, 413 for too many parts, and the errors of `BodyReader`
+ * @throws HttpError 400 if it is malformed, 413 for too many parts, and the errors of `bodies.read()`
  */
 export async function readMultipart({ req, res, boundary, limit, admit }: MultipartRequest): Promise<ReceivedForm> {
   if (!BOUNDARY.test(boundary)) throw badRequest(MALFORMED);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BoundedMap } from './bounded-map.ts';
+import { remember } from './bounded-map.ts';
 
 /**
  * Removes a header from a request.
@@ -100,16 +100,12 @@ const CODINGS = ['br', 'gzip'] as const;
 
 export type Coding = (typeof CODINGS)[number];
 
-/** The few headers that browsers send, because reading one takes as long as several steps. */
-const chosen = new BoundedMap<Coding | undefined>(100);
+/** For the few headers that browsers send, because reading one takes as long as several steps. */
+const choose = remember((header) => CODINGS.find((coding) => acceptsEncoding(header, coding)), 100);
 
 /** Chooses how a text is compressed for a client. Undefined if it accepts none, or does not say. */
 export function chooseCoding({ headers }: IncomingMessage): Coding | undefined {
-  const header = String(headers['accept-encoding'] ?? '');
-  if (header === '' || chosen.has(header)) return chosen.get(header);
-  const coding = CODINGS.find((one) => acceptsEncoding(header, one));
-  chosen.set(header, coding);
-  return coding;
+  return choose(String(headers['accept-encoding'] ?? ''));
 }
 
 /** Adds a name to `Vary`, like `response.vary()` of Express. */

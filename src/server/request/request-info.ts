@@ -168,9 +168,9 @@ export class RequestInfo {
   }
 
   /** The data of a line of the log is only read if the request fails. */
-  addBreadcrumb(breadcrumb: Breadcrumb): void {
+  addBreadcrumb(breadcrumb: Omit<Breadcrumb, 'at'>): void {
     this.trail ??= [];
-    if (this.trail.push(breadcrumb) > MAX_BREADCRUMBS) this.trail.shift();
+    if (this.trail.push({ at: Date.now(), ...breadcrumb }) > MAX_BREADCRUMBS) this.trail.shift();
   }
 
   /** Asks the product for the visitor's id, once. Never throws. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Span, SpanKind, type SpanOptions, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
-import { METHODS } from './methods.ts';
+import { METHODS } from './step.ts';
 
 /** The part of a failure that spans get. */
 interface SpanFailure {
@@ -127,12 +127,17 @@ export class Timings {
   }
 }
 
-/** Runs the work of one phase, in a span if spans are recorded. */
-export function inSpan<Value>(
-  { spans }: { readonly spans: RequestSpans | undefined },
+/** Runs the work of one phase and measures its time, in a span if spans are recorded. */
+export async function inPhase<Value>(
+  { spans, timings }: { readonly spans: RequestSpans | undefined; readonly timings: Timings | undefined },
   phase: Phase,
   of: string | undefined,
   work: () => Promise<Value> | Value,
-): Promise<Value> | Value {
-  return spans ? spans.run(of === undefined ? phase : `${phase} ${of}`, work) : work();
+): Promise<Value> {
+  const since = performance.now();
+  try {
+    return await (spans ? spans.run(of === undefined ? phase : `${phase} ${of}`, work) : work());
+  } finally {
+    timings?.add(phase, since, of);
+  }
 }

@@ -8,13 +8,6 @@ export interface BucketSize {
   readonly perSecond: number;
 }
 
-export interface TokenBuckets {
-  /** Takes a token of a sender. @returns 0, or the milliseconds until there is one */
-  take(key: string): number;
-  /** Returns the same without taking it. */
-  peek(key: string): number;
-}
-
 /** The most senders, about 2 MB. Beyond that, the least recent one is dropped and starts with a full bucket again. */
 const MAX_BUCKETS = 10_000;
 
@@ -27,7 +20,7 @@ const MAX_BUCKETS = 10_000;
 export function createTokenBuckets(
   { burst, perSecond }: BucketSize,
   { now = () => performance.now(), maxBuckets = MAX_BUCKETS } = {},
-): TokenBuckets {
+) {
   const buckets = new BoundedMap<{ readonly tokens: number; readonly at: number }>(maxBuckets);
 
   function count(key: string): number {
@@ -38,12 +31,14 @@ export function createTokenBuckets(
   const toWait = (tokens: number) => (tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * Second) : 0);
 
   return {
-    take(key) {
+    /** Takes a token of a sender. @returns 0, or the milliseconds until there is one */
+    take(key: string): number {
       const tokens = count(key);
       const wait = toWait(tokens);
       buckets.set(key, { tokens: wait === 0 ? tokens - 1 : tokens, at: now() });
       return wait;
     },
-    peek: (key) => toWait(count(key)),
+    /** Returns the same without taking it. */
+    peek: (key: string) => toWait(count(key)),
   };
 }

@@ -8,27 +8,20 @@ export interface TracedProject {
   readonly publicKey?: string | undefined;
 }
 
-/** The trace headers of one outgoing request. */
-export interface TraceHeaders {
-  readonly traceparent: string;
-  readonly 'sentry-trace': string;
-  readonly baggage: string;
-}
-
 /**
  * Creates the headers that continue a trace: W3C's `traceparent`, and Sentry's `sentry-trace` and `baggage`. No spans
  * are recorded here, so for a trace that begins here Sentry's headers have no sampling decision. The called servers
  * then make their own, as with Sentry's SDKs without tracing. `traceparent` has no third state, and an unset flag would
  * stop their recording, so there the flag is set.
  */
-export function createTraceHeaders(project: TracedProject): (trace: Trace) => TraceHeaders {
+export function createTraceHeaders(project: TracedProject) {
   const constant = toEntries({
     environment: project.environment,
     release: project.release,
     public_key: project.publicKey,
   });
 
-  return function traceHeaders({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }) {
+  return function traceHeaders({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }: Trace) {
     const isDecided = parentId !== undefined;
     return {
       traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`,

@@ -7,10 +7,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { METHODS } from './methods.ts';
 import { requestInfo } from './request-info.ts';
 import { RequestSpans, setFailed, toTrace } from './request-spans.ts';
-import type { Step } from './step.ts';
+import { METHODS, type Step } from './step.ts';
 
 /**
  * Finds the tracer of an OpenTelemetry SDK that was loaded before the server, with `--import`.

@@ -1,54 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import type { RouteLine } from '../../shared/routing/routes.ts';
 import type { AssetManifest } from '../../shared/wire/manifest.ts';
 import { type Config, readConfig, requireFreeTunnelPath } from '../config.ts';
-import { type CheckToken, createCheckToken } from '../front/check-token.ts';
-import { createMetrics, type Metrics } from '../front/metrics.ts';
-import { createTokens, keepToken, listTokens, type Tokens } from '../front/tokens.ts';
+import { createCheckToken } from '../front/check-token.ts';
+import { createMetrics } from '../front/metrics.ts';
+import { createTokens, keepToken, listTokens } from '../front/tokens.ts';
 import { createEarlyScript } from '../pages/render/early-script.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
+import { createOwnsPath } from '../request/paths.ts';
 import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
-import { type ConfiguredTracker, createOwnsPath, type PageParts, type Tracker } from '../tracker/tracker.ts';
+import type { PageParts, Tracker } from '../tracker/tracker.ts';
 import { requireDataFolder } from './data-folder.ts';
 import { createLogger } from './logger.ts';
 
 /** What a start reads first, and what everything else uses. */
-export interface Basics {
-  /** The folder of the build. */
-  readonly dist: string;
-  readonly config: Config;
-  readonly manifest: AssetManifest;
-  readonly release: string;
-  readonly log: Logger;
-  /** Writes out buffered log lines. */
-  readonly flush: () => void;
-  readonly metrics: Metrics;
-  /** Who can read the metrics, and sign in to the tracker. */
-  readonly tokens: Tokens;
-  /** Whether the operator's token was created just now. */
-  readonly isTokenNew: boolean;
-  readonly checkToken: CheckToken;
-  readonly tracker: (Tracker & ConfiguredTracker) | undefined;
-  /** Whether a path belongs to the tracker. */
-  readonly isTrackers: (path: string) => boolean;
-  /** The routes of the product. */
-  readonly routes: readonly RouteLine[];
-  readonly page: PageParts;
-}
+export type Basics = Awaited<ReturnType<typeof readBasics>>;
 
 /**
  * Reads settings and build, and opens the log and the data folder.
  *
  * @throws StartError if a setting is invalid, the build is missing, or the data folder cannot be used
  */
-export async function readBasics(
-  dist: string,
-  routes: readonly RouteLine[],
-  tracker: Tracker | undefined,
-): Promise<Basics> {
+export async function readBasics(dist: string, routes: readonly RouteLine[], tracker: Tracker | undefined) {
   const terminal = process.stdout.isTTY === true;
   const config = readConfig(process.env, { terminal });
   requireSettings(config, tracker);
@@ -64,11 +39,19 @@ export async function readBasics(
   const { viewerTokens, operatorTokens } = config;
   const tokens = createTokens(listTokens({ viewerTokens, operatorTokens: kept ? [kept] : operatorTokens }));
   return {
-    ...{ dist, config, manifest, release, log, flush, metrics, tokens, routes },
+    ...{ dist, config, manifest, release, log, metrics },
+    /** Writes out buffered log lines. */
+    flush,
+    /** Who can read the metrics, and sign in to the tracker. */
+    tokens,
+    /** Whether the operator's token was created just now. */
     isTokenNew: kept?.isNew === true,
     checkToken: createCheckToken(tokens),
     tracker: tracker && configured && { ...tracker, ...configured },
+    /** Whether a path belongs to the tracker. */
     isTrackers: createOwnsPath(tracker),
+    /** The routes of the product. */
+    routes,
     page: toPageParts(config, manifest.buildId, release),
   };
 }

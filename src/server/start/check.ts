@@ -3,7 +3,7 @@ import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
-import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/check-page.ts';
+import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/fixed-paths.ts';
 import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
 import type { PageTable } from '../pages/server-page.ts';
@@ -23,6 +23,18 @@ export interface Finding {
 
 interface CheckedSite extends Pick<Site<unknown, unknown, object>, 'dist' | 'tracker'> {
   readonly product: { readonly settings: ProductSettings<unknown>; readonly pages: PageTable<never> };
+}
+
+function error(text: string): Finding {
+  return { level: 'error', text };
+}
+
+function warning(text: string): Finding {
+  return { level: 'warning', text };
+}
+
+function ok(text: string): Finding {
+  return { level: 'ok', text };
 }
 
 /** The time for one request to the site (ms), and for each MiB that is sent. */
@@ -56,7 +68,7 @@ export async function runCheck(args: readonly string[], site: CheckedSite): Prom
 /** Checks everything that can stop a start. `config` is undefined if a setting is invalid. */
 function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
   const { env } = process;
-  const findings: Finding[] = listRemovedSettings(env).map((text) => ({ level: 'warning', text }));
+  const findings = listRemovedSettings(env).map(warning);
   const config = attempt(findings, () => readConfig(env));
   if (config) {
     attempt(findings, () => requireSettings(config, tracker));
@@ -65,7 +77,7 @@ function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
     findings.push(...listAdvice(config), checkFolder(config, tracker));
   } else if (tracker) attempt(findings, () => readSettings(tracker.settings, env));
   const manifest = attempt(findings, () => readManifest(dist));
-  if (manifest) findings.push({ level: 'ok', text: `Build ${manifest.buildId}.` });
+  if (manifest) findings.push(ok(`Build ${manifest.buildId}.`));
   return { findings, config };
 }
 
@@ -73,70 +85,62 @@ function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
 function attempt<T>(findings: Finding[], read: () => T): T | undefined {
   try {
     return read();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    findings.push(...error.sentences.map((text): Finding => ({ level: 'error', text })));
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    findings.push(...thrown.sentences.map(error));
     return undefined;
   }
 }
 
 /** Lists settings that are valid, and likely not what a site on the internet needs. */
 function listAdvice({ publicOrigins, trustProxy, isLoopback }: Config): Finding[] {
-  const isHttps = publicOrigins.some((origin) => origin.startsWith('https:'));
-  return [
-    ...(publicOrigins.length === 0 && !isLoopback
-      ? ['PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it to the origins that visitors use.']
-      : []),
-    ...(isHttps && trustProxy === 0
-      ? [
-          'TRUST_PROXY is not set, although a proxy terminates TLS: all visitors share its address. Set it to the proxy.',
-        ]
-      : []),
-  ].map((text) => ({ level: 'warning', text }));
+  const advice: Finding[] = [];
+  if (publicOrigins.length === 0 && !isLoopback)
+    advice.push(
+      warning(
+        'PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it to the origins that visitors use.',
+      ),
+    );
+  if (trustProxy === 0 && publicOrigins.some((origin) => origin.startsWith('https:')))
+    advice.push(
+      warning(
+        'TRUST_PROXY is not set, although a proxy terminates TLS: all visitors share its address. Set it to the proxy.',
+      ),
+    );
+  return advice;
 }
 
 function checkFolder({ dataDir }: Config, tracker: Tracker | undefined): Finding {
   try {
     requireWritable(dataDir, tracker?.files);
-  } catch (error) {
-    if (!(error instanceof UnwritableFolderError)) throw error;
-    return { level: 'error', text: error.message };
+  } catch (thrown) {
+    if (!(thrown instanceof UnwritableFolderError)) throw thrown;
+    return error(thrown.message);
   }
   const { bavail, bsize } = statfsSync(findExisting(dataDir));
   const free = `${Math.floor((bavail * bsize) / MiB)} MB are free in ${dataDir} (DATA_DIR).`;
-  return bavail * bsize < LITTLE_SPACE
-    ? { level: 'error', text: `${free} Free disk space.` }
-    : { level: 'ok', text: free };
+  return bavail * bsize < LITTLE_SPACE ? error(`${free} Free disk space.`) : ok(free);
 }
 
 /** Asks a site from outside. The token comes from the settings of this folder. */
 async function checkSite(url: URL, config: Config, site: CheckedSite): Promise<Finding[]> {
   try {
     const ready = await ask(url, '/readyz');
-    if (ready.status !== 200)
-      return [{ level: 'error', text: `${url.origin}/readyz answers ${ready.status}. Is the server running?` }];
+    if (ready.status !== 200) return [error(`${url.origin}/readyz answers ${ready.status}. Is the server running?`)];
+    const findings: Finding[] = [];
     const health = await ready.text();
-    const troubles: Finding[] = TROUBLE.test(health)
-      ? [
-          {
-            level: 'error',
-            text: `Failures are not stored: ${health}. "When something fails" in docs/operating.md says why.`,
-          },
-        ]
-      : [];
+    if (TROUBLE.test(health))
+      findings.push(error(`Failures are not stored: ${health}. "When something fails" in docs/operating.md says why.`));
     const home = await ask(url, '/');
-    const refused: Finding[] =
-      home.status === 421
-        ? [{ level: 'error', text: `The server refuses this host (421). Add ${url.origin} to PUBLIC_ORIGINS.` }]
-        : [];
-    const closed = await Promise.all((site.tracker?.guarded ?? []).map((path) => checkClosed(url, path)));
+    if (home.status === 421)
+      findings.push(error(`The server refuses this host (421). Add ${url.origin} to PUBLIC_ORIGINS.`));
+    for (const path of site.tracker?.guarded ?? []) findings.push(...(await checkClosed(url, path)));
     const [known = readKeptToken(config.dataDir)] = [...config.operatorTokens, ...config.viewerTokens];
-    const proxy: Finding[] = known
-      ? await checkProxy(url, known.token, findLargestForm(site.product.pages))
-      : [{ level: 'error', text: 'There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.' }];
-    return [...troubles, ...refused, ...closed.flat(), ...proxy];
-  } catch (error) {
-    return [{ level: 'error', text: `${url.origin} cannot be reached: ${toReason(error)}.` }];
+    if (known) findings.push(...(await checkProxy(url, known.token, findLargestForm(site.product.pages))));
+    else findings.push(error('There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.'));
+    return findings;
+  } catch (thrown) {
+    return [error(`${url.origin} cannot be reached: ${toReason(thrown)}.`)];
   }
 }
 
@@ -152,10 +156,10 @@ async function checkClosed(url: URL, path: string): Promise<Finding[]> {
     ...(header ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : []),
   ];
   return Promise.all(
-    callers.map(async ({ who, headers }): Promise<Finding> => {
+    callers.map(async ({ who, headers }) => {
       const { status } = await ask(url, path, { headers });
-      if (status >= 300 && status < 500) return { level: 'ok', text: `${path} is closed to ${who} (${status}).` };
-      return { level: 'error', text: `${path} answers ${status} to ${who}. Only operators must be able to read it.` };
+      if (status >= 300 && status < 500) return ok(`${path} is closed to ${who} (${status}).`);
+      return error(`${path} answers ${status} to ${who}. Only operators must be able to read it.`);
     }),
   );
 }
@@ -168,18 +172,14 @@ async function checkProxy(url: URL, token: string, size: number): Promise<Findin
     body: Buffer.alloc(size),
     signal: AbortSignal.timeout(TIMEOUT + (size / MiB) * TIMEOUT_PER_MIB),
   });
-  if (response.status === 413) {
+  if (response.status === 413)
     return [
-      {
-        level: 'error',
-        text: `A body of ${size} bytes is refused with 413, but forms can be as large. Raise the limit of the proxy.`,
-      },
+      error(`A body of ${size} bytes is refused with 413, but forms can be as large. Raise the limit of the proxy.`),
     ];
-  }
   if (response.status !== 200 || !response.body) {
     const hint =
       response.status === 401 ? 'The server has another token: set OPERATOR_TOKEN as the server has it.' : '';
-    return [{ level: 'error', text: `${CHECK_PATH} answers ${response.status}. ${hint}`.trim() }];
+    return [error(`${CHECK_PATH} answers ${response.status}. ${hint}`.trim())];
   }
   const arrivals: number[] = [];
   let text = '';
@@ -189,39 +189,36 @@ async function checkProxy(url: URL, token: string, size: number): Promise<Findin
   }
   const seen = JSON.parse(text.slice(0, text.indexOf('\n'))) as SeenRequest; // from our own server
   const isStreamed = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > CHECK_PAUSE / 2;
-  return [...judgeSeen(url, seen), judgeStream(isStreamed)];
+  return [
+    checkOrigin(url, seen),
+    checkAddress(seen),
+    ok(`A body of ${seen.bytes} bytes arrives.`),
+    isStreamed
+      ? ok('Answers are streamed.')
+      : error(
+          'The proxy collects answers before it passes them on, so pages appear late. Turn off its buffering, or let it obey X-Accel-Buffering.',
+        ),
+  ];
 }
 
-function judgeSeen(url: URL, { address, scheme, host, isPeerTrusted, isForwarded, bytes }: SeenRequest): Finding[] {
+function checkOrigin(url: URL, { scheme, host }: SeenRequest): Finding {
   const origin = `${scheme}://${host}`;
-  const origins: Finding =
-    origin === url.origin
-      ? { level: 'ok', text: `The server sees ${origin}.` }
-      : {
-          level: 'error',
-          text: `The server sees ${origin} instead of ${url.origin}. Let the proxy pass on Host and set X-Forwarded-Proto, and set TRUST_PROXY.`,
-        };
-  const addressing: Finding =
-    address === FORGED_ADDRESS
-      ? {
-          level: 'error',
-          text: 'The server believes an address that the visitor sent. Set TRUST_PROXY to the proxies only, and let the first one replace X-Forwarded-For.',
-        }
-      : isForwarded && !isPeerTrusted
-        ? {
-            level: 'error',
-            text: `The server sees every visitor as ${address}, because it does not trust the proxy. Set TRUST_PROXY to its address.`,
-          }
-        : { level: 'ok', text: `The server sees this machine as ${address}.` };
-  return [origins, addressing, { level: 'ok', text: `A body of ${bytes} bytes arrives.` }];
+  if (origin === url.origin) return ok(`The server sees ${origin}.`);
+  return error(
+    `The server sees ${origin} instead of ${url.origin}. Let the proxy pass on Host and set X-Forwarded-Proto, and set TRUST_PROXY.`,
+  );
 }
 
-function judgeStream(isStreamed: boolean): Finding {
-  if (isStreamed) return { level: 'ok', text: 'Answers are streamed.' };
-  return {
-    level: 'error',
-    text: 'The proxy collects answers before it passes them on, so pages appear late. Turn off its buffering, or let it obey X-Accel-Buffering.',
-  };
+function checkAddress({ address, isPeerTrusted, isForwarded }: SeenRequest): Finding {
+  if (address === FORGED_ADDRESS)
+    return error(
+      'The server believes an address that the visitor sent. Set TRUST_PROXY to the proxies only, and let the first one replace X-Forwarded-For.',
+    );
+  if (isForwarded && !isPeerTrusted)
+    return error(
+      `The server sees every visitor as ${address}, because it does not trust the proxy. Set TRUST_PROXY to its address.`,
+    );
+  return ok(`The server sees this machine as ${address}.`);
 }
 
 function ask(url: URL, path: string, init: RequestInit = {}): Promise<Response> {

@@ -5,11 +5,9 @@ import {
   toConnectionLimits,
   toMaxConnections,
 } from '../connection/connections.ts';
-import { createDrain, type Drain, joinDrains } from '../connection/drain.ts';
+import { createDrain, joinDrains } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
-import { checkPage } from '../front/check-page.ts';
-import { type MayRead, toMayRead } from '../front/check-token.ts';
-import { metricsPage, type Readiness } from '../front/fixed-paths.ts';
+import { checkPage, type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
 import { indexPublicFiles } from '../front/public-files.ts';
 import { toSecurityHeaders } from '../front/security-headers.ts';
 import { handleUpgrades } from '../front/upgrades.ts';
@@ -19,23 +17,15 @@ import { createProxyTrust } from '../request/proxy-trust.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { type Opened, toDeskOrigins } from './open.ts';
 
-/** The servers of all ports. They do not listen yet. */
-export interface Connected {
-  /** The server of PORT. */
-  readonly site: HttpServer;
-  /** The server of DESK_PORT. */
-  readonly desk: HttpServer | undefined;
-  /** Ends all of them. */
-  readonly drain: Drain;
-}
+export type Connected = ReturnType<typeof connect>;
 
 /** The share of the open connections for DESK_PORT. */
 const DESK_SHARE = 1 / 16;
 
-/** Makes the app and the server of each port. */
-export function connect(opened: Opened): Connected {
+/** Makes the app and the server of each port. They do not listen yet. `drain` ends all of them. */
+export function connect(opened: Opened) {
   const { basics, product, tracker, development, origins } = opened;
-  const { config, checkToken } = basics;
+  const { config, checkToken, metrics } = basics;
   const { deskPort } = config;
   const readiness = { draining: false, details: () => tracker?.health() ?? {} };
   const shown = tracker && basics.tracker && { ...tracker, home: basics.tracker.paths[0] };
@@ -47,7 +37,7 @@ export function connect(opened: Opened): Connected {
   const port = toPort(opened, readiness, {
     origins,
     files,
-    mayReadMetrics: isTogether ? toMayRead(checkToken) : undefined,
+    metricsPaths: isTogether ? metricsPage(metrics, checkToken) : {},
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
   const app = createApp(port, { ...product.parts, development: development?.routes }, isTogether ? shown : undefined);
@@ -70,7 +60,7 @@ export function connect(opened: Opened): Connected {
   /** Only an internal network can reach this port, so the metrics need no token, and error pages do not lead to it. */
   function connectDesk(number: number): HttpServer {
     const own = toDeskOrigins(config.host, number);
-    const facts = { origins: own, files, mayReadMetrics: async () => true, canOpen: undefined };
+    const facts = { origins: own, files, metricsPaths: metricsPage(metrics, undefined), canOpen: undefined };
     const port = toPort(opened, readiness, facts);
     return toServer(opened, port, createApp(port, undefined, shown), deskShare);
   }
@@ -83,17 +73,13 @@ export function connect(opened: Opened): Connected {
 interface PortFacts {
   readonly origins: Origins;
   readonly files: PortParts['answers']['files'];
-  /** Undefined if another port serves the metrics. */
-  readonly mayReadMetrics: MayRead | undefined;
+  /** Empty if another port serves the metrics. */
+  readonly metricsPaths: FixedPaths;
   /** Who sees the URL of a failure. Undefined for nobody. */
   readonly canOpen: OpenedTracker['canOpen'] | undefined;
 }
 
-function toPort(
-  opened: Opened,
-  readiness: Readiness,
-  { origins, files, mayReadMetrics, canOpen }: PortFacts,
-): PortParts {
+function toPort(opened: Opened, readiness: Readiness, { origins, files, metricsPaths, canOpen }: PortFacts): PortParts {
   const { basics, failures, tracker } = opened;
   const { config, log, metrics, manifest, release } = basics;
   const { funnel, inFlight, scrubPath, scrubber, sentry, table } = failures;
@@ -108,10 +94,7 @@ function toPort(
     records: { log, funnel, scrubPath, metrics, inFlight },
     answers: {
       readiness,
-      fixed: [
-        checkPage({ trust, mayRead: toMayRead(basics.checkToken) }),
-        ...(mayReadMetrics ? [metricsPage({ metrics, mayRead: mayReadMetrics })] : []),
-      ],
+      fixed: [checkPage({ trust, checkToken: basics.checkToken }), metricsPaths],
       files,
       findOldAsset: tracker?.findAsset,
       compression: config.compression,

@@ -2,32 +2,20 @@ import { listPatterns } from '../../shared/routing/routes.ts';
 import type { ProductReporting } from '../define-product.ts';
 import { createFailureMaker } from '../errors/create-failure.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
-import { createFunnel, type Funnel, type OnFailure } from '../errors/funnel.ts';
+import { createFunnel, type OnFailure } from '../errors/funnel.ts';
 import { reportTo } from '../errors/report.ts';
-import { createPathScrubber, listPathPatterns, type ScrubPath } from '../errors/scrub/secret-path.ts';
+import { createPathScrubber, listPathPatterns } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
 import { InFlight } from '../front/access-log.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
-import type { Sentry } from '../reports/sentry/sentry.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import type { Basics } from './basics.ts';
 
-export interface Failures {
-  readonly funnel: Funnel;
-  readonly scrubber: Scrubber;
-  readonly scrubPath: ScrubPath;
-  readonly table: () => LocationTable;
-  readonly inFlight: InFlight;
-  readonly sentry: Sentry | undefined;
-  /** From here on, failures are stored. Failures during the start are only logged. */
-  keepIn(tracker: Pick<OpenedTracker, 'record'>): void;
-  /** `npm run dev`: called for each failure from here on. */
-  watch(onFailure: OnFailure): void;
-}
+export type Failures = Awaited<ReturnType<typeof openFailures>>;
 
 /** Opens the path from a thrown error to the log, the tracker and Sentry. */
-export async function openFailures(basics: Basics, reporting: ProductReporting | undefined): Promise<Failures> {
+export async function openFailures(basics: Basics, reporting: ProductReporting | undefined) {
   const { config, manifest, release, log, metrics, dist, tracker } = basics;
   const { count } = metrics;
   const scrubber = createEnvironmentScrubber(basics);
@@ -58,10 +46,12 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   return {
     ...{ funnel, scrubber, scrubPath, table, sentry },
     inFlight: new InFlight(scrubPath),
-    keepIn(tracker) {
+    /** From here on, failures are stored. Failures during the start are only logged. */
+    keepIn(tracker: Pick<OpenedTracker, 'record'>): void {
       store = tracker;
     },
-    watch(onFailure) {
+    /** `npm run dev`: called for each failure from here on. */
+    watch(onFailure: OnFailure): void {
       watcher = onFailure;
     },
   };

@@ -23,7 +23,7 @@ const CACHE_AFTER = 500 * Millisecond;
 /**
  * Listens on all ports, and serves until a signal or an uncaught exception ends the process.
  *
- * @throws ListenError
+ * @throws StartError
  */
 export async function listen(opened: Opened, { site, desk, drain }: Connected): Promise<void> {
   const { basics, development, tracker } = opened;
@@ -93,7 +93,7 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
 
   function handleException(error: unknown): void {
     const disposition = funnel.fail(error, { origin: 'process' });
-    if (disposition.kind === 'visitor-gone') return;
+    if (disposition.kind === 'gone') return;
     flushSync?.();
     if (process.listenerCount('uncaughtException') > 1) return;
     log.fatal('An error occurred outside any request. The server finishes the requests in flight, then exits.');

@@ -1,18 +1,12 @@
 import fs from 'node:fs';
 import { styleText } from 'node:util';
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import { KiB, MiB, Second } from '../../shared/units.ts';
 
 interface LoggerOptions {
   readonly level: string;
   /** The output is a terminal: pretty lines instead of JSON, and a short one for a request. */
   readonly terminal: boolean;
-}
-
-export interface ServerLog {
-  readonly log: Logger;
-  /** Writes out buffered lines, possibly before those that are being written. Call it before the process ends. */
-  flush(): void;
 }
 
 /** Lines are written in batches of this size (UTF-16 code units): a write for each would cost as much as the line. */
@@ -28,7 +22,7 @@ const MAX_HELD = 4 * MiB;
 const FULL_FOR = 2 * Second;
 
 /** Logs to standard output without blocking requests: if a pipe is full, lines wait in memory and are then dropped. */
-export async function createLogger({ level, terminal }: LoggerOptions): Promise<ServerLog> {
+export async function createLogger({ level, terminal }: LoggerOptions) {
   if (terminal) {
     const { default: pretty } = await import('pino-pretty');
     const format = pretty.prettyFactory({ ignore: 'pid,hostname' });
@@ -59,7 +53,8 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
   const log = pino({ level, base: null, timestamp: toIsoTime }, output);
   return {
     log,
-    flush() {
+    /** Writes out buffered lines, possibly before those that are being written. Call it before the process ends. */
+    flush(): void {
       pass();
       flushQuietly(destination);
     },

@@ -2,15 +2,12 @@ import { join } from 'node:path';
 import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
 import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
-import type { SiteParts } from '../app.ts';
 import { toHttpUrl } from '../connection/listen-on.ts';
-import { type Product, requireProduct, toContextMaker } from '../define-product.ts';
-import type { Development } from '../develop/development.ts';
+import { type Product, requireProduct } from '../define-product.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
 import { loadExistingApp } from '../front/existing-app.ts';
 import { openOverload } from '../front/overload.ts';
-import type { RenderLimiter } from '../front/render-limiter.ts';
 import type { Upgrades } from '../front/upgrades.ts';
 import { createPages } from '../pages/page-handlers.ts';
 import { createAppLog } from '../request/app-log.ts';
@@ -34,34 +31,14 @@ export interface Site<Settings, Services, Own extends object> {
 }
 
 /** Everything that a server needs before it can be connected to a port. */
-export interface Opened {
-  readonly basics: Basics;
-  readonly failures: Failures;
-  /** The origins of PORT. */
-  readonly origins: Origins;
-  readonly product: OpenedProduct;
-  /** Under `npm run dev`. */
-  readonly development: Development | undefined;
-  readonly tracker: OpenedTracker | undefined;
-}
-
-interface OpenedProduct {
-  readonly parts: SiteParts;
-  readonly upgrades: Upgrades;
-  /** Limits the pages in progress. */
-  readonly limiter: RenderLimiter;
-  /** Closes the services. */
-  readonly close: () => Promise<void>;
-}
+export type Opened = Awaited<ReturnType<typeof open>>;
 
 /**
  * Opens settings and log, failures, the product, and the tracker.
  *
  * @throws StartError
  */
-export async function open<Settings, Services, Own extends object>(
-  site: Site<Settings, Services, Own>,
-): Promise<Opened> {
+export async function open<Settings, Services, Own extends object>(site: Site<Settings, Services, Own>) {
   requireProduct(site.product);
   const basics = await readBasics(site.dist, site.routes, site.tracker);
   const { config, dist, log } = basics;
@@ -75,7 +52,13 @@ export async function open<Settings, Services, Own extends object>(
     : undefined;
   if (development) failures.watch(development.onFailure);
   const tracker = await waitFor('The tracker has not opened', openTracker(basics, failures, origins));
-  return { basics, failures, origins, product, development, tracker };
+  return {
+    ...{ basics, failures, product, tracker },
+    /** The origins of PORT. */
+    origins,
+    /** Under `npm run dev`. */
+    development,
+  };
 }
 
 /** Opens the services, and makes everything that serves the product. */
@@ -84,7 +67,7 @@ async function openProduct<Settings, Services, Own extends object>(
   { config, manifest, page, log, metrics }: Basics,
   { funnel, scrubber }: Failures,
   origins: Origins,
-): Promise<OpenedProduct> {
+) {
   const settings = product.settings.read(process.env, config);
   const appLog = createAppLog(log);
   const { services, close } = await openServices(product.services, settings, { scrubber, log: appLog });
@@ -101,7 +84,7 @@ async function openProduct<Settings, Services, Own extends object>(
       document,
       errorPages,
       pages: product.pages,
-      createContext: toContextMaker(product, parts),
+      createContext: product.context,
       sharedContext: parts,
     },
     server: {
@@ -116,6 +99,7 @@ async function openProduct<Settings, Services, Own extends object>(
     },
     settings: { isSecret: false, compression: config.compression },
   });
+  const upgrades: Upgrades = product.upgrades?.(parts) ?? {};
   const existingApp = loadExistingApp(product.existingApp, join(dist, '..'), log);
   return {
     parts: {
@@ -130,8 +114,10 @@ async function openProduct<Settings, Services, Own extends object>(
       existingApp: await waitFor('The existing app has not loaded', existingApp),
       visitorId: product.reporting?.visitorId,
     },
-    upgrades: product.upgrades?.(parts) ?? {},
+    upgrades,
+    /** Limits the pages in progress. */
     limiter,
+    /** Closes the services. */
     close,
   };
 }

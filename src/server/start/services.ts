@@ -9,15 +9,6 @@ import { waitFor } from './wait-for.ts';
 /** How long services can take to close (ms). It is less than the process has left. */
 const CLOSE_TIME = 3 * Second;
 
-/** Thrown when the product's services cannot be opened. The server does not start. */
-export class ServicesError extends StartError {}
-
-interface OpenedServices<Services> {
-  readonly services: Services;
-  /** Closes the services. Never rejects: an error is reported as a failure. */
-  readonly close: () => Promise<void>;
-}
-
 interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
 }
@@ -25,25 +16,26 @@ interface ServicesOptions extends ServiceTools {
 /**
  * Opens the product's services before the server listens.
  *
- * @throws ServicesError with the message of what `open` threw, without secrets
+ * @throws StartError with the message of what `open` threw, without secrets
  */
 export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
   settings: Settings,
   { scrubber, log }: ServicesOptions,
-): Promise<OpenedServices<Services>> {
+) {
   let services: Services;
   try {
     const opening = product?.open(settings, { log });
     services = (await waitFor("The product's services have not opened", opening)) as Services; // without services, the type is undefined
   } catch (error) {
     const thrown = scrubber.text(inspect(error));
-    throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
+    throw new StartError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
   }
 
   return {
     services,
-    async close() {
+    /** Closes the services. Never rejects: an error is reported as a failure. */
+    async close(): Promise<void> {
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(() => {
         log.error({ within: CLOSE_TIME }, "The product's services did not close in time.");

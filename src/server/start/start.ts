@@ -1,7 +1,7 @@
 import { isInProduct } from '../../shared/whose-code.mjs';
 import { onStopSignal } from '../connection/stop.ts';
 import { loadLocationTable } from '../errors/digest/location-table.ts';
-import { parseStack } from '../errors/digest/parse-stack.ts';
+import { parseStack } from '../errors/digest/read-error.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { StartError } from '../start-error.ts';
 import { connect } from './connect.ts';

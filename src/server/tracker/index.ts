@@ -18,7 +18,7 @@ export {
   type LocationTable,
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
-export { LINE_END } from '../errors/digest/parse-stack.ts';
+export { LINE_END } from '../errors/digest/read-error.ts';
 export { errorHandler } from '../errors/error-handler.ts';
 export type {
   BodyField,
@@ -49,8 +49,8 @@ export {
 export { TARGET_TIME } from '../limits.ts';
 export { loadSendMail, MAIL_ADDRESS, parseUrl, splitList } from '../mail/mailer.ts';
 export type { MailServer } from '../mail/send-mail.ts';
-export { dropCached, shareRevalidations } from '../pages/page-cache.ts';
 export { createPages } from '../pages/page-handlers.ts';
+export { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from '../pages/server-page.ts';
 export { ECHO_AGE } from '../reports/memory.ts';
 export type { AppLog } from '../request/app-log.ts';

@@ -121,10 +121,3 @@ export interface OpenedTracker {
   /** Stores what is left. */
   close(): Promise<void>;
 }
-
-/** Returns whether a path belongs to the tracker. It ignores case, because Express and React Router do so. */
-export function createOwnsPath(tracker: Pick<Tracker, 'paths'> | undefined): (path: string) => boolean {
-  if (!tracker) return () => false;
-  const own = new RegExp(`^(?:${tracker.paths.map((path) => RegExp.escape(path)).join('|')})(?:/|$)`, 'i');
-  return (path) => own.test(path);
-}

@@ -2,6 +2,7 @@ import { Component, type ReactNode, Suspense, use, useEffect } from 'react';
 import { useNavigate } from 'react-router';
 import type { LatePromise } from '../wire/decode.ts';
 import type { PageError } from '../wire/payload.ts';
+import { toPromise } from '../wire/plain.ts';
 import { ErrorView, useShownError } from './error-view.tsx';
 
 export interface AwaitProps<Value> {
@@ -83,7 +84,7 @@ function settle<Value>(
 ): Promise<Settled<Value>> {
   const known = promise[SETTLED] ?? settledFrozen.get(promise);
   if (known) return known as Promise<Settled<Value>>; // set below, for this very promise
-  const settled = promise.then(toValue, toError);
+  const settled = toPromise<Value>(promise).then(toValue<Value>, toError);
   // `use` reads a value that settled before the first render without suspending, so no fallback flashes.
   const { status, value, reason } = promise;
   if (status === 'fulfilled') Object.assign(settled, { status, value: toValue(value) });

@@ -1,6 +1,6 @@
 import { type Fields, type Id, type Patch, type Path, type Segment, toPathText, VIEWS, WireError } from './format.ts';
 import type { PageError } from './payload.ts';
-import { holdRejections, isPlain, isPlainNumber, isPlainObject, isThenable, MAX_DEPTH } from './plain.ts';
+import { holdRejections, isPlain, isPlainNumber, isPlainObject, isThenable, MAX_DEPTH, toPromise } from './plain.ts';
 
 export interface Encoded {
   /** One line, without its line break. */
@@ -90,7 +90,7 @@ class LateLines {
   add(id: Id, promise: PromiseLike<unknown>, path: Path): void {
     this.#ids.set(promise, id);
     this.#pending.add(id);
-    Promise.resolve(promise).then(
+    toPromise(promise).then(
       (value) => this.#addResolved(id, value, path),
       (error) => this.#addRejected(id, error),
     );

@@ -38,6 +38,19 @@ export function isThenable(value: object): value is PromiseLike<unknown> {
   return 'then' in value && typeof value.then === 'function';
 }
 
+const ran = new WeakMap<PromiseLike<unknown>, Promise<unknown>>();
+
+/**
+ * Returns a promise of a value that arrives later. A query of some libraries runs each time its `then` is called, so it
+ * gets the same promise whenever it is asked for.
+ */
+export function toPromise<Value>(later: PromiseLike<Value>): Promise<Value> {
+  if (later instanceof Promise) return later;
+  const promise = ran.get(later) ?? Promise.resolve(later);
+  ran.set(later, promise);
+  return promise as Promise<Value>; // set here, for the same value
+}
+
 /**
  * Adds a rejection handler to every promise inside a value. Without it, a promise that rejects before it is encoded (the
  * page waits for another loader, or cannot be sent) would end the process.

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase } from '#engine/testing';
 import { followPage } from '../../support/guide.ts';
 import { createVisitor } from '../../support/owned-app.ts';
@@ -86,6 +86,14 @@ describe('npm run own', () => {
     expect(await read('/orders/12')).toMatch(/<h1>Order (?:<!-- -->)?12<\/h1>/);
     expect(await read('/api/gauges')).toBe('[]');
   });
+});
+
+test('npm run own writes no lockfile beside that of another package manager', async () => {
+  const clone = createClone();
+  onTestFinished(() => clone.remove());
+  renameSync(join(clone.folder, 'package-lock.json'), join(clone.folder, 'pnpm-lock.yaml'));
+  await clone.run('npm run own -- --yes');
+  expect(existsSync(join(clone.folder, 'package-lock.json'))).toBe(false);
 });
 
 describe('npm run own -- --with accounts', () => {

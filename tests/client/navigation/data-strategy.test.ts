@@ -43,7 +43,8 @@ function start() {
     onRefused: () => undefined,
   });
   const fetchers = new Map<string, object>();
-  const state = { location: { hash: '' }, navigation: {}, fetchers, loaderData: { list: 'shown' }, errors: null };
+  const location = { pathname: '/list', search: '', hash: '' };
+  const state = { location, navigation: {}, fetchers, loaderData: { list: 'shown' }, errors: null };
   const onFailure = vi.fn();
   const strategy = createDataStrategy({
     ...{ build: 'b', store, onFailure, getState: () => state as never, toText: (text) => text },
@@ -51,6 +52,7 @@ function start() {
     isShell: () => false,
     onRecall: () => undefined,
     onAnswer: () => undefined,
+    onLeave: () => undefined,
     onStay: () => undefined,
   });
   async function ask(
@@ -125,6 +127,14 @@ it('a page is not loaded in the background once the server runs another build', 
   expect(await store.revalidate('/list')).toBe('changed');
   expect(await ask('/list', { unstable_initiator: 'revalidation' })).toEqual({ type: 'data', result: 'shown' });
   expect(documents).not.toHaveBeenCalled();
+});
+
+it('the page is loaded again by its document if another build accepted the form of a fetcher', async () => {
+  const { send } = start();
+  const page = { build: 'next', action: { action: 'list.star', status: 200 } };
+  answer.mockImplementation(async () => toPage('next', page));
+  void send('a');
+  await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
 });
 
 it('a link that is followed while a form is sent shows nothing from before the form', async () => {

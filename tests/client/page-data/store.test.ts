@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PageDataResult } from '../../../src/client/page-data/fetch-page-data.ts';
 import { createPageDataStore, type PageDataStoreOptions } from '../../../src/client/page-data/store.ts';
+import { toShownError } from '../../../src/shared/rendering/page-error.ts';
 import type { PagePayload } from '../../../src/shared/wire/payload.ts';
 import { createBody } from './create-body.ts';
 
@@ -292,22 +293,23 @@ describe('the holes of a shell page', () => {
   });
 
   it.each([
-    ['is refused', (calls: readonly Call[]) => calls[0]?.answer('{"busy":true}', { status: 503, headers: WIRE })],
-    ['ends early', (calls: readonly Call[]) => calls[0]?.answer('', { headers: HOLES })],
+    ['is refused by a busy server', { kind: 'public', status: 503 }, ['{"busy":true}', { status: 503 }]],
+    ['is refused by a proxy', { kind: 'public', status: 429 }, ['<h1>No</h1>', { status: 429 }]],
+    ['ends early', { kind: 'failure', inBrowser: true }, ['', { headers: HOLES }]],
     [
       'fails',
-      (calls: readonly Call[]) =>
-        calls[0]?.answer(`["data.home.user",1,{"d":{"kind":"failure","status":500}}]\n`, { headers: HOLES }),
+      { kind: 'failure', status: 500 },
+      [`["data.home.user",1,{"d":{"kind":"failure","status":500}}]\n`, { headers: HOLES }],
     ],
-  ])('are rejected in their place if the request %s', async (_what, fail) => {
+  ] as const)('are rejected in their place if the request %s', async (_what, shown, [body, init]) => {
     const onRefused = vi.fn();
     const { store, calls } = createTestStore({ onRefused });
     const loading = store.loadShell('/shop');
     calls[1]?.answer(shellLine);
-    fail(calls);
+    calls[0]?.answer(body, init);
     const { title, user } = await page(loading);
     expect(title).toBe('shop');
-    await expect(user).rejects.toThrow();
+    expect(await user.catch(toShownError)).toMatchObject(shown);
     expect(onRefused).not.toHaveBeenCalled();
   });
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
-import { onDrop, revalidate } from '../../../src/server/pages/page-cache.ts';
+import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
 

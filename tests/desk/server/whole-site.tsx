@@ -2,13 +2,13 @@ import { desk as tracker } from '../../../src/desk/server/index.ts';
 import { formBody } from '../../../src/server/api/body-parsers.ts';
 import { resource } from '../../../src/server/api/resource.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import type { CheckToken } from '../../../src/server/front/check-token.ts';
 import { metricsPage } from '../../../src/server/front/fixed-paths.ts';
 import { createMetrics } from '../../../src/server/front/metrics.ts';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
 import { toSecurityHeaders } from '../../../src/server/front/security-headers.ts';
 import { invalid } from '../../../src/server/pages/server-page.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
-import { readBearer } from '../../../src/server/request/request-headers.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import { redirect, unauthorized } from '../../../src/shared/routing/control-flow.ts';
@@ -109,6 +109,9 @@ function createApi() {
   return api;
 }
 
+const checkToken: CheckToken = (candidate) =>
+  candidate === OPERATOR ? { kind: 'known', token: ADA } : { kind: 'wrong' };
+
 export async function startWholeSite(): Promise<WholeSite> {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel(testMaker, { log, toUrl: tracker.toUrl });
@@ -129,7 +132,7 @@ export async function startWholeSite(): Promise<WholeSite> {
       files,
       overload,
       metrics,
-      fixed: [metricsPage({ metrics, mayRead: async (req) => readBearer(req) === OPERATOR })],
+      fixed: [metricsPage(metrics, checkToken)],
       pages: await createTestPages(TABLE, { server: { funnel, origins } }),
       api: createApi(),
       reportPath: '/_report/browser',

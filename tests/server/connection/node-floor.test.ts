@@ -1,12 +1,9 @@
 import { expect, it } from 'vitest';
 import { describeNodeFloor } from '../../../src/server/connection/node-floor.ts';
 
-it.each(['24.22.1', '24.23.0', '26.12.1', '26.13.0', '27.0.0'])(
-  'a server with Node %s is fine',
-  (version) => {
-    expect(describeNodeFloor(version)).toBeUndefined();
-  },
-);
+it.each(['24.22.1', '24.23.0', '26.12.1', '26.13.0', '27.0.0'])('a server with Node %s is fine', (version) => {
+  expect(describeNodeFloor(version)).toBeUndefined();
+});
 
 it.each([
   ['24.22.0', '24.22.1'],

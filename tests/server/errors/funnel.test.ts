@@ -149,7 +149,7 @@ describe('a failure', () => {
     const reporter = { report: (failure: Failure, error: unknown) => void told.push({ failure, error }) };
     const { fail } = createTestFunnel({ store, reporters: [reporter, reporter] });
     const info = createInfo();
-    info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
+    info.addBreadcrumb({ category: 'fetch', message: 'GET https://api.example/' });
     const error = boom();
     const headers = { 'user-agent': 'canary-agent', cookie: 'sid=canary' };
     const disposition = fail(error, { origin: 'action', routeId: 'cart', url: '/', info, headers });
@@ -211,15 +211,15 @@ describe('an error that is not a failure', () => {
       error('public', 413, 'The request is too large.'),
       'public',
     ],
-    [new VisitorGone(), { kind: 'visitor-gone' }, 'visitor-gone'],
+    [new VisitorGone(), { kind: 'gone' }, 'visitor-gone'],
     [
       Object.assign(new Error('aborted', { cause: new VisitorGone() }), { name: 'AbortError' }),
-      { kind: 'visitor-gone' },
+      { kind: 'gone' },
       'visitor-gone',
     ],
     [
       Object.assign(new Error('request aborted'), { type: 'request.aborted', status: 400, expose: true }),
-      { kind: 'visitor-gone' },
+      { kind: 'gone' },
       'visitor-gone',
     ],
   ])('%s is counted, but not logged, and gets no address', (thrown, disposition, reason) => {
@@ -235,7 +235,7 @@ describe('an error that is not a failure', () => {
   it("is an abort only if the visitor's disconnect caused it", () => {
     const { fail } = createTestFunnel();
     const abort = () => new DOMException('This operation was aborted', 'AbortError');
-    expect(fail(abort(), { endedBy: AbortSignal.abort(new VisitorGone()).reason }).kind).toBe('visitor-gone');
+    expect(fail(abort(), { endedBy: AbortSignal.abort(new VisitorGone()).reason }).kind).toBe('gone');
     expect(fail(abort(), { endedBy: AbortSignal.abort().reason }).kind).toBe('error');
   });
 });

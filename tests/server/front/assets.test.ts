@@ -100,6 +100,11 @@ describe('an asset', () => {
     if (length !== undefined) expect(body).toHaveLength(length);
   });
 
+  it('has its whole length for HEAD, whatever the range', async () => {
+    const { headers } = await request(app).head(LARGE).set('Range', 'bytes=0-9').expect(200);
+    expect(headers['content-length']).toBe('600000');
+  });
+
   it('is sent completely if If-Range names another version', async () => {
     const { etag = '' } = (await ask(LARGE)).headers;
     await ask(LARGE, { Range: 'bytes=0-1', 'If-Range': '"x"' }).expect(200);

@@ -1,18 +1,18 @@
 import request from 'supertest';
 import { expect, it } from 'vitest';
-import type { MayRead } from '../../../src/server/front/check-token.ts';
+import type { CheckToken } from '../../../src/server/front/check-token.ts';
 import { metricsPage } from '../../../src/server/front/fixed-paths.ts';
 import { createMetrics } from '../../../src/server/front/metrics.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 
-function createApp(may: Awaited<ReturnType<MayRead>>, options: TestAppOptions = {}) {
+function createApp(checkToken: CheckToken | undefined, options: TestAppOptions = {}) {
   const metrics = createMetrics({ build: 'b', release: 'r' });
-  return createTestApp({ metrics, fixed: [metricsPage({ metrics, mayRead: async () => may })], ...options });
+  return createTestApp({ metrics, fixed: [metricsPage(metrics, checkToken)], ...options });
 }
 
 it('shows the metrics to authorized callers for any host, without an access log line', async () => {
   const { log, lines } = spyOnLog();
-  const app = createApp(true, { publicOrigins: ['https://example.com'], log });
+  const app = createApp(undefined, { publicOrigins: ['https://example.com'], log });
   await request(app).get('/orders?token=secret').set('Host', 'example.com');
   const reply = await request(app).get('/metrics').set('Host', '10.0.0.7:3000').expect(200);
   expect(reply.headers).toMatchObject({
@@ -32,23 +32,29 @@ it('is a failure with a digest if they cannot be written', async () => {
     ...createMetrics({ build: 'b', release: 'r' }),
     write: () => Promise.reject(new Error('no figures')),
   };
-  const app = createTestApp({ log, fixed: [metricsPage({ metrics, mayRead: async () => true })] });
+  const app = createTestApp({ log, fixed: [metricsPage(metrics, undefined)] });
   const reply = await request(app).get('/metrics').expect(500);
   expect(lines).toMatchObject([{ title: 'Error: no figures', digest: expect.any(String) }, {}]);
   expect(reply.headers['x-error-digest']).toContain(lines[0]?.digest);
 });
 
 it.each<[string, line: string, app: ReturnType<typeof createTestApp>, status: number, headers?: object]>([
-  ['others', 'get /metrics', createApp(false), 401, { 'www-authenticate': 'Bearer' }],
-  ['callers who tried too often', 'get /metrics', createApp({ waitMs: 5500 }), 429, { 'retry-after': '6' }],
-  ['a post', 'post /metrics', createApp(true), 405, { allow: 'GET, HEAD' }],
+  ['others', 'get /metrics', createApp(() => ({ kind: 'wrong' })), 401, { 'www-authenticate': 'Bearer' }],
+  [
+    'callers who tried too often',
+    'get /metrics',
+    createApp(() => ({ kind: 'too-many', waitMs: 5500 })),
+    429,
+    { 'retry-after': '6' },
+  ],
+  ['a post', 'post /metrics', createApp(undefined), 405, { allow: 'GET, HEAD' }],
   ['a site with a separate listener', 'get /metrics', createTestApp(), 404],
-  ['a path with a slash', 'get /metrics/', createApp(true), 404],
-  ['another case', 'get /METRICS', createApp(true), 404],
-  ['another spelling', 'get //metrics', createApp(true), 400],
+  ['a path with a slash', 'get /metrics/', createApp(undefined), 404],
+  ['another case', 'get /METRICS', createApp(undefined), 404],
+  ['another spelling', 'get //metrics', createApp(undefined), 400],
 ])('does not show them to %s: %s', async (_name, line, app, status, headers = {}) => {
   const [verb, path = ''] = line.split(' ') as ['get' | 'post', string];
-  const reply = await request(app)[verb](path).expect(status);
+  const reply = await request(app)[verb](path).set('Authorization', 'Bearer guess').expect(status);
   expect(reply.headers).toMatchObject(headers);
   expect(reply.text).not.toContain('spillway_');
 });

@@ -184,7 +184,7 @@ describe('a WebSocket', () => {
 it('a drain closes sockets with 1001, and ends when they are closed', async () => {
   const { url, drain } = await startSockets();
   const closed = once(await dialOpen(`${url}/live`), 'close');
-  expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
+  expect(await drain()).toEqual({ cut: 0, owed: 0 });
   expect((await closed)[0]).toBe(1001);
 });
 

@@ -131,7 +131,7 @@ it('the arguments of a loader are the same for all parts of a request, and can b
   const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
   const part = { guard: note, loader: note };
   const app = await startPages([{ id: 'a', server: part, children: [{ id: 'b', path: '/b/:id', server: part }] }], {
-    createContext: async (request) => ({ user: request.headers['x-user'] }),
+    createContext: async ({ request }) => ({ user: request.headers['x-user'] }),
   });
   await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
   expect(seen).toHaveLength(8);

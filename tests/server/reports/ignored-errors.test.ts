@@ -1,22 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isNotFoundTransaction,
-  noiseOf,
-  type SeenError,
-  type SeenReport,
-} from '../../../src/server/reports/ignored-errors.ts';
+import { isNotFoundTransaction, noiseOf, type Seen } from '../../../src/server/reports/ignored-errors.ts';
 
 const own = 'client/assets/home-X7K2QM2X.js';
 const extension = 'chrome-extension://abcdef/content.js';
 
-function error(message: string, files: readonly string[] = [], name = 'Error'): SeenError {
-  return { class: name, message, frames: files.map((file) => ({ file })) };
+function report(message: string, files: readonly string[] = [], name = 'Error'): Seen {
+  return {
+    errors: [{ class: name, message, frames: files.map((file) => ({ file, line: 1, column: 1, function: '' })) }],
+  };
 }
-const report = (message: string, files?: readonly string[], name?: string): SeenReport => ({
-  errors: [error(message, files, name)],
-});
 
-it.each<[string, SeenReport, string]>([
+it.each<[string, Seen, string]>([
   ['a control-flow response', report('redirect', [own], 'ControlFlowResponse'), 'outcome'],
   ['Chrome on resizing', report('ResizeObserver loop completed with undelivered notifications.'), 'resize-observer'],
   ['an extension in Chrome', report('x is null', [extension]), 'extension'],
@@ -45,17 +39,25 @@ it.each<[string, SeenReport, string]>([
     report('The play() request was interrupted by a call to pause().', [own], 'AbortError'),
     'media',
   ],
-  ['a page on a disk', { ...report('x is null', [own]), pageUrl: 'file:///C:/Users/ann/page.html' }, 'saved-page'],
+  ['a page that was left early', report('TypeError: Failed to fetch'), 'leaving'],
+  ['one that was left early in development', report('Uncaught TypeError: Failed to fetch'), 'leaving'],
+  [
+    'a page on a disk',
+    { ...report('x is null', [own]), request: { url: 'file:///C:/Users/ann/page.html' } },
+    'saved-page',
+  ],
 ])('ignores %s', (_name, seen, reason) => {
   expect(noiseOf(seen)).toBe(reason);
 });
 
-it.each<[string, SeenReport]>([
+it.each<[string, Seen]>([
   ['a failure of the app', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
+  ['a request of a page that was ready', report('Failed to fetch', [], 'TypeError')],
+  ['a chunk that does not load', report('TypeError: Failed to fetch dynamically imported module: /assets/a.js')],
   ['one called by an extension', report('x is null', [own, extension])],
   [
     'one with raw frames of a browser',
-    { ...report('x is null', ['https://a.example/assets/a.js', extension]), pageUrl: 'https://a.example/x' },
+    { ...report('x is null', ['https://a.example/assets/a.js', extension]), request: { url: 'https://a.example/x' } },
   ],
   ['a fetch through a wrapper of an extension', report('Failed to fetch', [extension, own], 'TypeError')],
   ['an abort without a page unload', report('The operation was aborted.', [own], 'AbortError')],

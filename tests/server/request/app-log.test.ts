@@ -19,7 +19,7 @@ it('writes lines with the id of the request, and shows the last ones among the 1
   const { app, lines, info, fail } = start();
   runForRequest(info, () => {
     for (let index = 0; index < 110; index += 1) app.info({ index }, `line ${index}`);
-    info.addBreadcrumb({ at: Date.now() + 1, category: 'fetch', message: 'GET https://api.example/' });
+    info.addBreadcrumb({ category: 'fetch', message: 'GET https://api.example/' });
   });
   app.warn({}, 'outside');
   app.info('alone' as never, undefined as never);

@@ -1,7 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { ProductServices } from '../../../src/server/define-product.ts';
 import { report, reportTo } from '../../../src/server/errors/report.ts';
-import { openServices, ServicesError } from '../../../src/server/start/services.ts';
+import { openServices } from '../../../src/server/start/services.ts';
+import { StartError } from '../../../src/server/start-error.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 const settings = { database: 'postgres://app:correct-horse@db.example/app' };
@@ -44,7 +45,7 @@ it('services that cannot be opened stop the start, with the error and its locati
     },
   });
   const error = await opened.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(ServicesError);
+  expect(error).toBeInstanceOf(StartError);
   expect(String(error)).toMatch(
     /services cannot be opened, so the server does not start:\nError: cannot connect to[\s\S]*services\.test\.ts[\s\S]*ECONNREFUSED/,
   );

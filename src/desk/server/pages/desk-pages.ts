@@ -65,7 +65,7 @@ export async function createDeskPages(
       pages,
       document: Document,
       errorPages,
-      createContext: async (request, response) => ({
+      createContext: async ({ request, response }) => ({
         access: await readAccess(request, response),
         calls: pageCalls,
         facts,

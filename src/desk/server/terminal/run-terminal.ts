@@ -158,7 +158,7 @@ async function openTerminalStore(settings: ReturnType<typeof readTerminalSetting
   }
 }
 
-async function list({ values, store, settings, print, now }: Desk): Promise<void> {
+async function list({ values, store, settings, print, tell, now }: Desk): Promise<void> {
   const { state = 'open', search = '', environment = '', limit = String(USUAL_LIMIT) } = values;
   if (state !== 'all' && !Object.hasOwn(STATE_WORDS, state)) {
     throw new UsageError(`--state must be open, resolved, ignored or all, not ${state}.`);
@@ -166,15 +166,18 @@ async function list({ values, store, settings, print, now }: Desk): Promise<void
   if (!/^[1-9]\d*$/.test(limit)) throw new UsageError(`--limit must be a number from 1 to ${MAX_LIMIT}, not ${limit}.`);
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
-  const [page, totals] = await Promise.all([
+  const [page, totals, environments] = await Promise.all([
     store.listIncidents({ ...filter, limit: Math.min(Number(limit), MAX_LIMIT) }),
     store.countStates(filter),
+    store.listEnvironments(),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
   if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
   const which = view.state === 'all' ? '' : `${view.state}, `;
   print(toListMarkdown(rows, { heading: `(${which}${toClean(filter.environment)})`, total, now }));
+  const others = environments.filter((name) => name !== filter.environment);
+  if (!environment && others[0]) tell(`There are more in --environment ${others.join(', ')}.`);
 }
 
 async function show(desk: Desk, words: readonly string[]): Promise<void> {

@@ -49,7 +49,7 @@ export function presentTest(failure: StoredFailure): TestShape | undefined {
   const { credentials = [] } = request;
   if (side === 'browser' && credentials.length > 0) {
     missing.add(
-      `The values of ${credentials.join(', ')} are never recorded. If this test passes, or is asked to sign in, set them: site.open(path, { session }).`,
+      `The values of ${credentials.join(', ')} are never recorded. If this test passes, or is asked to sign in, set them: site.open(path, { cookie }).`,
     );
   }
   const name = `${side === 'server' ? `${request.method} ` : ''}${toPath(request.url)} does not fail with ${digest}`;
@@ -112,11 +112,15 @@ function toRequest(failure: StoredFailure, request: RequestRecord, missing: Miss
   if (broken && fetches.length === 0) {
     missing.add(`If this test passes, give openApp() \`services\` that fail with ${broken.code}: ${broken.message}`);
   }
-  const line = `await request(app).${calls.join('.')};`;
+  // Without the credentials, a guard can redirect the request, or refuse it, and the test would pass.
+  const isGuarded = method === 'GET' && credentials.length > 0;
+  const start = `${isGuarded ? 'const { status } = ' : ''}await request(app)`;
+  const line = `${start}.${calls.join('.')};`;
   return [
     `const { app, failures } = await openApp(${fetches.length > 0 ? toLiteral({ fetches: Object.fromEntries(fetches) }) : ''});`,
-    line.length < MAX_LINE ? line : `${['await request(app)', ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
+    line.length < MAX_LINE ? line : `${[start, ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
     'expect(await failures()).toEqual([]);',
+    ...(isGuarded ? ['expect(status).toBeLessThan(300);'] : []),
   ];
 }
 

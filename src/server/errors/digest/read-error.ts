@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
-import { MAX_REPORTED_ERRORS } from '../../../shared/limits.ts';
+import { MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../../shared/limits.ts';
 import { KiB } from '../../../shared/units.ts';
-import { MAX_CLASS_LENGTH, MAX_MESSAGE_LENGTH } from '../../limits.ts';
+import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import { isError, read } from '../../request/http-error.ts';
-import type { ErrorRecord } from '../failure.ts';
+import { decodePercent } from '../../request/paths.ts';
+import type { ErrorRecord, StackFrame } from '../failure.ts';
 import { cutAtWord } from '../trim.ts';
-import { type FramePaths, parseStack } from './parse-stack.ts';
 
 /** The part of a stack's frames that is logged (UTF-16 code units). */
 const MAX_FRAMES_LENGTH = 16 * KiB;
@@ -19,15 +19,11 @@ export const OBJECT = 'an object that is no Error';
 /** The part of such an object that is shown. */
 const BRIEF = { depth: 1, maxArrayLength: 10, maxStringLength: 100 };
 
-/** The text of a thrown value, for the log. */
-interface ErrorText {
-  readonly message: string;
-  /** Class, message and frames as the engine wrote them, shortened. */
-  readonly stack: string;
-}
-
-/** Never throws, not even for a Proxy, a throwing getter or a stack of a megabyte. */
-export function readError(error: unknown): ErrorText {
+/**
+ * Returns the text of a thrown value for the log. `stack` is class, message and frames as the engine wrote them,
+ * shortened. Never throws, not even for a Proxy, a throwing getter or a stack of a megabyte.
+ */
+export function readError(error: unknown) {
   if (!isError(error)) {
     const message = describe(error);
     return { message, stack: message };
@@ -115,3 +111,138 @@ function toLine(value: object): string {
 function cutMessage(message: string): string {
   return cutAtWord(message, MAX_MESSAGE_LENGTH, MAX_WORD_LENGTH);
 }
+
+// A line is `    at async Cart.checkout (file:///app/dist/server/main.js:1:200)`. It is read by position from its end, because
+// names and paths can contain anything. Browsers parse their own stacks before they report them.
+
+/** The parts of a stack, and of one line, that are read (UTF-16 code units). */
+const MAX_STACK_LENGTH = 64 * KiB;
+const MAX_LINE_LENGTH = 2 * KiB;
+
+/**
+ * Returns the frames of a stack of V8, from the throw outwards. Other lines are ignored. The time is bounded for any text.
+ *
+ * @param message the error's, which is before the frames: its lines that look like frames are skipped
+ */
+export function parseStack(stack: string, paths: FramePaths, message = ''): StackFrame[] {
+  const lines = skipMessage(stack, message).split('\n', 2 * MAX_REPORTED_FRAMES);
+  return lines
+    .filter((line) => line.length <= MAX_LINE_LENGTH && /^[ \t]*at /.test(line))
+    .slice(0, MAX_REPORTED_FRAMES)
+    .map((line) => parseLine(line.trim().slice('at '.length), paths));
+}
+
+function skipMessage(stack: string, message: string): string {
+  // The message follows the class in the first line; further down it could be a part of a path.
+  const at = message === '' ? -1 : stack.slice(0, 1 * KiB + message.length).indexOf(message);
+  const isHeader = at >= 0 && !stack.slice(0, at).includes('\n');
+  const start = isHeader ? at + message.length : 0;
+  return stack.slice(start, start + MAX_STACK_LENGTH);
+}
+
+function parseLine(text: string, paths: FramePaths): StackFrame {
+  const isAsync = text.startsWith('async ');
+  const rest = isAsync ? text.slice('async '.length) : text;
+  const open = rest.endsWith(')') ? findOpening(rest) : -1;
+  if (open < 0) {
+    // Only a place, or only a name (`at <anonymous>`, `at native`).
+    const place = toPlace(rest);
+    return toFrame('', place.line > 0 ? place : NOWHERE, isAsync, paths);
+  }
+  const location = rest.slice(open + 1, -1);
+  return toFrame(rest.slice(0, open).trim(), toPlace(toEvalOrigin(location)), isAsync, paths);
+}
+
+/** Finds the bracket that the last character closes: paths can contain brackets too. */
+function findOpening(text: string): number {
+  let depth = 0;
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    if (text[at] === ')') depth += 1;
+    else if (text[at] === '(' && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** `eval at run (/app/x.js:1:2), <anonymous>:1:1`: the place where the outermost text was evaluated. */
+function toEvalOrigin(location: string): string {
+  if (!location.startsWith('eval at ')) return location;
+  const end = location.lastIndexOf('), <anonymous>');
+  if (end < 0) return '';
+  let start = end;
+  while (start > 0 && location[start - 1] !== '(') start -= 1;
+  return location.slice(start, end).replace(/(?<!\))\)+$/, '');
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+const NOWHERE: Place = { file: '', line: 0, column: 0 };
+
+/** `file:line:column`, `file:line` or `file`. */
+function toPlace(location: string): Place {
+  // WebAssembly: `https://x.example/a.wasm:wasm-function[3]:0x1a`.
+  const wasm = location.indexOf(':wasm-function[');
+  if (wasm >= 0) return { file: location.slice(0, wasm), line: 0, column: 0 };
+  const [, file = '', line = 0, column = 0] = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/s.exec(location) ?? [];
+  return { file, line: Number(line), column: Number(column) };
+}
+
+function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths): StackFrame {
+  const file = toFrameFile(place.file, paths);
+  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_FUNCTION_LENGTH) };
+  return isAsync ? { ...frame, async: true } : frame;
+}
+
+export interface FramePaths {
+  /** The folder of the build, absolute. The folder around it is the project. */
+  readonly dist: string;
+}
+
+/**
+ * Returns the name of a script for a `StackFrame`: a path within `dist` for our bundles, `src/…` for a file that runs
+ * unbuilt, `node_modules/…`, `node:fs`, or origin and path of a foreign script. Empty if there is no file. Never an
+ * absolute path of this machine, and never a query.
+ *
+ * @param location as an engine writes it, without line and column
+ */
+export function toFrameFile(location: string, { dist }: FramePaths): string {
+  const plain = location.replaceAll('\\', '/');
+  if (plain === '' || plain.startsWith('<') || plain.startsWith('[')) return '';
+  if (plain.startsWith('node:')) return plain;
+  if (plain.startsWith('file:') || plain.startsWith('/') || /^[A-Za-z]:\//.test(plain)) {
+    return toLocalFile(plain, dist.replaceAll('\\', '/').replace(/\/$/, ''));
+  }
+  const [, origin, path = ''] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)/i.exec(plain) ?? [];
+  return origin === undefined ? '' : origin + path;
+}
+
+function toLocalFile(location: string, dist: string): string {
+  const path = toPath(location);
+  if (path.startsWith(`${dist}/`)) return withoutSlashes(path.slice(dist.length));
+  const dependency = path.lastIndexOf('/node_modules/');
+  if (dependency >= 0) return path.slice(dependency + 1);
+  const root = dist.slice(0, dist.lastIndexOf('/') + 1);
+  if (path.startsWith(root)) return withoutSlashes(path.slice(root.length));
+  return `../${path.slice(path.lastIndexOf('/') + 1)}`;
+}
+
+/** Removes leading slashes: they can be doubled, and the result must not look like an absolute path. */
+function withoutSlashes(path: string): string {
+  return path.replace(/^\/+/, '');
+}
+
+/** Converts a `file:` URL or a path, and drops the query, which development servers add. */
+function toPath(location: string): string {
+  const end = location.search(/[?#]/);
+  const path = end < 0 ? location : location.slice(0, end);
+  if (!path.startsWith('file:')) return path;
+  const local = path.replace(/^file:(?:\/\/[^/]*)?/, '');
+  const decoded = decodePercent(local) ?? local;
+  return /^\/[A-Za-z]:\//.test(decoded) ? decoded.slice(1) : decoded;
+}
+
+/** Where a line of JavaScript ends, for engines and in source maps. */
+export const LINE_END = /\r\n|[\n\r\u2028\u2029]/;

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../request/bounded-map.ts';
+import { remember } from '../../request/bounded-map.ts';
 
 /**
  * Names whose values are secret everywhere: headers, fields, query keys and environment variables. They are written as
@@ -61,19 +61,17 @@ const MIN_LENGTH_INSIDE = 5;
 const MAX_KEY_LENGTH = 100;
 const MAX_REMEMBERED = 1000;
 
-export interface SecretKeys {
-  /** The name of a field, header or variable whose value is a secret. */
-  isSecret(name: string): boolean;
-  /** The name of a query parameter whose value is a secret. */
-  isSecretInQuery(name: string): boolean;
-}
+export type SecretKeys = ReturnType<typeof createSecretKeys>;
 
 /** @param more the product's additional names; case and separators do not matter */
-export function createSecretKeys(more: readonly string[] = []): SecretKeys {
-  const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]));
+export function createSecretKeys(more: readonly string[] = []) {
+  // The same few names occur in every failure.
+  const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]), MAX_REMEMBERED, MAX_KEY_LENGTH);
   return {
+    /** The name of a field, header or variable whose value is a secret. */
     isSecret,
-    isSecretInQuery: (name) => isSecret(name) || SECRET_QUERY_KEYS.has(name.toLowerCase()),
+    /** The name of a query parameter whose value is a secret. */
+    isSecretInQuery: (name: string) => isSecret(name) || SECRET_QUERY_KEYS.has(name.toLowerCase()),
   };
 }
 
@@ -94,16 +92,4 @@ function createMatcher(keys: readonly string[]): (name: string) => boolean {
 function toWords(name: string): string[] {
   const words = name.slice(0, MAX_KEY_LENGTH).match(/\p{Lu}+(?!\p{Ll})|\p{L}\p{Ll}*|\p{N}+/gu) ?? [];
   return words.map((word) => word.toLowerCase());
-}
-
-/** The same few names occur in every failure. */
-function remember(ask: (name: string) => boolean): (name: string) => boolean {
-  const answers = new BoundedMap<boolean>(MAX_REMEMBERED);
-  return (name) => {
-    const known = answers.get(name);
-    if (known !== undefined) return known;
-    const answer = ask(name);
-    if (name.length <= MAX_KEY_LENGTH) answers.set(name, answer);
-    return answer;
-  };
 }

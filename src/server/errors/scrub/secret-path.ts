@@ -1,6 +1,6 @@
 import { DEV_PREFIX } from '../../../shared/develop-protocol.ts';
 import { DATA_PREFIX } from '../../../shared/wire/protocol.ts';
-import { BoundedMap } from '../../request/bounded-map.ts';
+import { remember } from '../../request/bounded-map.ts';
 import { decodePercent, withDecoded } from '../../request/paths.ts';
 import type { Scrubber } from '../scrub.ts';
 import { cutText } from '../trim.ts';
@@ -13,15 +13,7 @@ const MAX_REMEMBERED = 1000;
 export type ScrubPath = (path: string, route: string | undefined) => string;
 
 export function createPathScrubber(scrubber: Scrubber): ScrubPath {
-  const secretRoutes = new BoundedMap<boolean>(MAX_REMEMBERED);
-  function hasSecret(route: string): boolean {
-    let known = secretRoutes.get(route);
-    if (known === undefined) {
-      known = route.split('/').some((part) => hidesPart(part, scrubber));
-      secretRoutes.set(route, known);
-    }
-    return known;
-  }
+  const hasSecret = remember((route) => route.split('/').some((part) => hidesPart(part, scrubber)), MAX_REMEMBERED);
   // A path can be 8 KiB long, and a flood of such lines would fill a disk.
   return (path, route = '') => cutText(scrubber.url(hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path));
 }

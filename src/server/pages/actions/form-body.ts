@@ -19,7 +19,7 @@ interface FormRequest extends Pick<MultipartRequest, 'limit' | 'admit'> {
  * Express 4 set an empty body when they read nothing, which does not count.)
  *
  * @throws ControlFlowResponse 415 for another type or an encoded body
- * @throws HttpError 400 if it cannot be read, 413 for too many fields, and the errors of `BodyReader`
+ * @throws HttpError 400 if it cannot be read, 413 for too many fields, and the errors of `bodies.read()`
  */
 export async function readForm({ request, response, limit, admit }: FormRequest): Promise<ReceivedForm> {
   if (isFields(request.body) && request.readableDidRead) return withoutFiles(fromFields(request.body));

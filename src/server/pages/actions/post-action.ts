@@ -5,7 +5,7 @@ import { toSize } from '../../../shared/words.ts';
 import { BodyTooLarge } from '../../request/body-reader.ts';
 import { HttpError } from '../../request/http-error.ts';
 import type { ReceivedForm } from '../../request/read-multipart.ts';
-import { inSpan } from '../../request/request-spans.ts';
+import { inPhase } from '../../request/request-spans.ts';
 import { onClose } from '../../request/step.ts';
 import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
@@ -32,17 +32,17 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
     if (end.kind === 'gone') return;
     if (end.kind === 'redirect') return redirectTo(exchange, wantsData, end);
 
-    const result = end.kind === 'failed' ? undefined : end.result;
+    const { result } = end;
     if (result?.status === 405 && pageRequest.match.ids.at(-1) !== NOT_FOUND_ROUTE) {
       response.setHeader('Allow', READ_METHODS);
     }
     if (!wantsData && result && isDone(result)) {
       return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
     }
-    const failed = end.kind === 'failed' || (end.kind === 'unknown' && !wantsData) ? end : undefined;
     applyResponseCookies(response);
     pageRequest.renewArgs();
-    const loaded = await loadPage(exchange, { failed });
+    const failed = end.kind === 'failed' ? { routeId: end.routeId, error: end.error } : undefined;
+    const loaded = await loadPage(exchange, failed);
     if (loaded.kind === 'gone') return;
     const isUnsent = !result || result.errors !== undefined;
     if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, { ...loaded, isUnsent });
@@ -67,15 +67,9 @@ function redirectTo(exchange: PageExchange, wantsData: boolean, redirect: Redire
 /** How an action ended. */
 type ActionEnd =
   | Exclude<Loaded, LoadedPage>
-  | { readonly kind: 'failed'; readonly routeId: string; readonly error: PageError }
   | { readonly kind: 'result'; readonly result: ActionResult }
-  /** No route of the page has the action. Without JavaScript the error is shown, with what was typed. */
-  | {
-      readonly kind: 'unknown';
-      readonly result: ActionResult;
-      readonly routeId: string;
-      readonly error: PageError;
-    };
+  /** An error is shown, with the result if no route of the page has the action. */
+  | { readonly kind: 'failed'; readonly routeId: string; readonly error: PageError; readonly result?: ActionResult };
 
 /** A form on its way to its action. */
 class PostedForm {
@@ -117,7 +111,7 @@ class PostedForm {
         error instanceof BodyTooLarge ? translate(error, language) : error,
         'action',
       );
-      if (disposition.kind !== 'error') return { kind: 'gone' };
+      if (disposition.kind !== 'error') return disposition;
       const { status, kind } = disposition.error;
       const message = say(language, disposition.error.message ?? ('The form was not accepted.' satisfies EngineText));
       // With JavaScript the form stays on the page, which does not become an error page.
@@ -128,7 +122,7 @@ class PostedForm {
     }
     const { form } = this.received;
     pageRequest.form = form;
-    if (!found.run) return refuseUnknown(services, pageRequest, { name: found.name, form });
+    if (!found.run) return refuseUnknown(services, pageRequest, { name: found.name, form, wantsData });
     return this.#run(found, form);
   }
 
@@ -169,14 +163,11 @@ class PostedForm {
     if (stopped) return stopped;
     try {
       const args = await addSearch(page, pageRequest, await untilEnd(pageRequest, () => this.#toArgs()));
-      const since = performance.now();
-      const answer = await inSpan(pageRequest.info, 'action', name, async () => run({ ...args, form }));
-      pageRequest.info.timings?.add('action', since, name);
+      const answer = await inPhase(pageRequest.info, 'action', name, () => run({ ...args, form }));
       return { kind: 'result', result: toResult(name, answer, form) };
     } catch (error) {
       const disposition = pageRequest.fail(error, 'action', { routeId });
-      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
-      if (disposition.kind === 'redirect') return disposition;
+      if (disposition.kind !== 'error') return disposition;
       // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can
       // run for a visitor whom the layout's guards refuse, so then the layout is not shown.
       const leaf = isOpen ? undefined : pageRequest.match.ids.at(-1);
@@ -207,7 +198,11 @@ const COPY =
 function refuseUnknown(
   { app, server }: PageServices,
   pageRequest: PageRequest,
-  { name, form }: { readonly name: string | undefined; readonly form: FormData },
+  {
+    name,
+    form,
+    wantsData,
+  }: { readonly name: string | undefined; readonly form: FormData; readonly wantsData: boolean },
 ): ActionEnd {
   const values = toTypedValues(form);
   const { language } = pageRequest.info;
@@ -227,12 +222,9 @@ function refuseUnknown(
   const error = { kind: 'public', status: 409, typed: values } as const;
   // In place of the page, because a form with a misspelt action reads the result of another one.
   if (isDev && mistake) return { kind: 'failed', routeId, error: { ...error, message: mistake } };
-  return {
-    kind: 'unknown',
-    result: { action: name, status: 409, errors: { '': say(language, RELOAD) }, values },
-    routeId,
-    error: { ...error, message: say(language, COPY) },
-  };
+  const result = { action: name, status: 409, errors: { '': say(language, RELOAD) }, values };
+  if (wantsData) return { kind: 'result', result };
+  return { kind: 'failed', routeId, error: { ...error, message: say(language, COPY) }, result };
 }
 
 /** Describes a form that no build could process on its page, because the action is of another route. */

@@ -106,8 +106,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
 }
 
 function toAttempt(disposition: Disposition, routeId: string): Attempt {
-  if (disposition.kind === 'error') return { kind: 'failed', error: disposition.error, routeId };
-  return disposition.kind === 'redirect' ? disposition : { kind: 'gone' };
+  return disposition.kind === 'error' ? { kind: 'failed', error: disposition.error, routeId } : disposition;
 }
 
 function toLateAttempt(error: PageError, routeId: string): Attempt | undefined {
@@ -213,12 +212,9 @@ export class Render {
     if (!this.#options) return undefined;
     const { pageRequest } = this.#options;
     const disposition = pageRequest.fail(thrown, 'render', { componentStack: componentStack ?? undefined });
-    if (disposition.kind === 'visitor-gone') {
-      this.#early ??= { kind: 'gone' };
-      return undefined;
-    }
+    this.#early ??= disposition.kind === 'error' ? undefined : disposition;
+    if (disposition.kind === 'gone') return undefined;
     if (disposition.kind === 'redirect') {
-      this.#early ??= disposition;
       this.#sink?.inject(`<meta http-equiv="refresh" content="0;url=${escapeHtml(disposition.location)}">`);
       return 'redirect';
     }

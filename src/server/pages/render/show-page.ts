@@ -3,7 +3,7 @@ import { sendLastResort } from '../../errors/error-handler.ts';
 import { drawNonce } from '../../front/content-policy.ts';
 import { sendBusy } from '../../front/overload.ts';
 import { VisitorGone } from '../../request/http-error.ts';
-import { inSpan } from '../../request/request-spans.ts';
+import { inPhase } from '../../request/request-spans.ts';
 import { type LoadedPage, loadGuarded, runGuards } from '../load-page.ts';
 import { type PageExchange, sendRedirect, setDocumentHeaders } from '../page-response.ts';
 import { sendShell } from '../shell/send-shell.ts';
@@ -45,8 +45,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   const page = encodePage(exchange, loaded, action);
   const status = toStatus(page.loaded, action);
   const nonce = drawNonce();
-  const begun = performance.now();
-  const rendered = await inSpan(info, 'render', undefined, () => {
+  const rendered = await inPhase(info, 'render', undefined, () => {
     return renderPage({ services, pageRequest, payload: page.payload, nonce });
   });
   if (rendered.kind === 'gone') return;
@@ -56,7 +55,6 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     return sendLastResort(response.req, response, rendered.error);
   }
   pageRequest.leave();
-  info.timings?.add('render', begun);
   if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });

@@ -4,7 +4,7 @@ import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { drawRandom } from '../../request/request-info.ts';
 import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
-import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
+import { type Loaded, type LoadedPage, loadGuarded } from '../load-page.ts';
 import { isGone } from '../page-cache.ts';
 import type { PageServices } from '../page-services.ts';
 import { collectPersonal } from '../personal.ts';
@@ -41,7 +41,7 @@ async function renderShell(services: PageServices, pageRequest: SharedPageReques
     const hasAnswer = failed.kind === 'redirect' || (failed.kind === 'page' && isGone(failed.status));
     return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: { isGone: hasAnswer } };
   }
-  const loaded = await loadPage({ services, pageRequest }, { guarded: true });
+  const loaded = await loadGuarded({ services, pageRequest }, undefined);
   if (loaded.kind !== 'page') return toFailed(loaded);
   const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
   const encoded = encodePage({ services, pageRequest }, loaded, undefined, function takeHole(place, path) {

@@ -57,8 +57,7 @@ export class VisitorShell {
     const shown = Object.fromEntries(reached.filter((id) => id in data).map((id) => [id, data[id]]));
     const own = holes.filter(({ path }) => String(path[1]) in shown);
     const filled = { kind: 'page' as const, data: this.fill(shown, own).data };
-    if (errors && reached.some((id) => errors[id])) return { ...filled, status: loaded.status, errors };
-    if (!blocked) return { ...filled, status: loaded.status, errors };
+    if (!blocked || (errors && reached.some((id) => errors[id]))) return { ...filled, status: loaded.status, errors };
     return { ...filled, status: blocked.error.status, errors: { [blocked.routeId]: blocked.error } };
   }
 

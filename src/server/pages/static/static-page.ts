@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
 import { addVary, type Coding, chooseCoding, matchesEtag } from '../../request/request-headers.ts';
+import { endWith } from '../../request/send-body.ts';
 import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts';
 import { loadPage } from '../load-page.ts';
 import { isGone } from '../page-cache.ts';
@@ -121,5 +122,5 @@ function sendCachedBody(answer: Answer, { failed }: CachedStaticPage, body: Cach
   if (coded) response.setHeader('Content-Encoding', coded.coding);
   response.setHeader('Content-Length', bytes.length);
   if (req.method === 'HEAD') response.end();
-  else response.end(bytes);
+  else endWith(response, bytes);
 }

@@ -46,7 +46,8 @@ describe.each([
   ['PostgreSQL', postgresEnv],
 ])('next to a running server, on %s', (_name, makeEnv) => {
   it('lists failures, and shows the one that a digest, an address, a request id or a trace id names', async () => {
-    const { desk, run } = await start(await makeEnv());
+    const env = await makeEnv();
+    const { desk, run } = await start(env);
     const failure = createFailure({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736' });
     await record(desk, failure, createFailure({ digest: '0000000A', title: 'load /x.js', kind: 'load' }));
     const listed = await run();
@@ -54,6 +55,8 @@ describe.each([
     expect(listed.out).toContain(`- **${DIGEST}** \`TypeError: boom\`\n  Open, 1 time, last just now in \`v1\``);
     expect((await run('list', '--limit', '1')).out).toContain('1 more: `--limit 2`');
     expect((await run('list', '--environment', 'staging', '--search', 'boom')).out).toMatch(/^# 0 incidents/);
+    const elsewhere = await runDesk(['list'], { ...env, SENTRY_ENVIRONMENT: 'local' });
+    expect(elsewhere).toMatchObject({ err: 'There are more in --environment production.\n' });
     const json = JSON.parse((await run('list', '--json', '--state', 'all')).out);
     expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
 

@@ -43,6 +43,15 @@ it('POST /api/people?from=list does not fail with 7K3QM2XA', async () => {
     expect(made?.missing).toHaveLength(2);
   });
 
+  it('a guarded page is not taken for mended because it redirects a visitor without credentials', () => {
+    const request = { method: 'GET', url: '/people', headers: {}, credentials: ['sid'] };
+    const made = write({ request });
+    expect(made?.text).toContain(`  const { status } = await request(app).get('/people');
+  expect(await failures()).toEqual([]);
+  expect(status).toBeLessThan(300);
+`);
+  });
+
   it('keeps the content type of a body that was not recorded', () => {
     const headers = { 'content-type': 'application/json', 'content-length': '7' };
     const made = write({ request: { method: 'POST', url: '/hooks', headers } });

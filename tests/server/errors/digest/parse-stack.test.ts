@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseStack, toFrameFile } from '../../../../src/server/errors/digest/parse-stack.ts';
+import { parseStack, toFrameFile } from '../../../../src/server/errors/digest/read-error.ts';
 
 const PATHS = { dist: '/app/dist' };
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { defaultStackParser } from '@sentry/react';
 import { createLocations } from '../../../../build/sites.mjs';
 import { type LocationTable, parseLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
-import { parseStack } from '../../../../src/server/errors/digest/parse-stack.ts';
+import { parseStack } from '../../../../src/server/errors/digest/read-error.ts';
 import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
 import { readEventErrors } from '../../../../src/server/reports/event-errors.ts';
 import type { Sender } from '../../../../src/server/reports/report-parts.ts';
@@ -38,7 +38,7 @@ export interface Sighting {
 const ORIGIN = 'https://shop.example';
 const sender: Sender = {
   origin: ORIGIN,
-  isOurs: () => false,
+  isOurs: (origin) => origin === ORIGIN,
   userAgent: undefined,
   credentials: [],
   visitor: { address: '', id: undefined },

@@ -27,6 +27,7 @@ const MADE: Readonly<Record<string, readonly RegExp[]>> = {
     scrubber,
   ),
   'src/server/pages/shell/cached-shell.ts': [],
+  'src/server/request/paths.ts': [/^(?:\/desk|\/api\/desk)(?:\/|$)/i],
   'src/server/start/logger.ts': [],
 };
 

@@ -49,7 +49,7 @@ async function start(act: (args: ActionArgs<Context>) => unknown, options: Pages
         ],
       },
     ],
-    { createContext: (request, response) => ({ cookies: request.headers.cookie ?? '', response }), ...options },
+    { createContext: ({ request, response }) => ({ cookies: request.headers.cookie ?? '', response }), ...options },
   );
   return { app, guards };
 }
@@ -158,7 +158,7 @@ async function startSessions() {
     ],
     {
       steps,
-      createContext: ({ session: own }, { req }) => ({
+      createContext: ({ request: { session: own }, response: { req } }) => ({
         user: own?.user ?? 'nobody',
         async enter(name: string) {
           await new Promise((resolve) => own.regenerate(resolve));

@@ -91,7 +91,9 @@ describe('the document', () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
     const head = text.slice(0, text.indexOf('</head>'));
-    expect(head).toMatch(/^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/><script nonce="[^"]+">\{/);
+    expect(head).toMatch(
+      /^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/><script nonce="[^"]+">\(SETTINGS/,
+    );
     expect(head).toContain('<title>Orders</title>');
     expect(head).toContain('<meta name="description" content="All orders"/>');
     const sheets = [...head.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, href]) => href);
@@ -160,7 +162,7 @@ it('HEAD of a page runs guards and loaders, and renders nothing', async () => {
 });
 
 function LateRows() {
-  const { rows, never } = useData<{ rows: Promise<string[]>; never: Promise<string> }>();
+  const { rows, never } = useData<{ rows: Promise<string[]>; never: Promise<string> | null }>();
   return (
     <>
       <Await value={rows} fallback={<i>waiting</i>}>
@@ -173,9 +175,20 @@ function LateRows() {
   );
 }
 
-function Plain({ value }: { value: Promise<string> }) {
-  return <em>{use(value)}</em>;
+function Plain({ value }: { value: Promise<string> | null }) {
+  return <em>{value && use(value)}</em>;
 }
+
+it('a query that runs when it is awaited runs once, for the document and its data', async () => {
+  let runs = 0;
+  const then: PromiseLike<string[]>['then'] = (...handlers) => Promise.resolve([`run ${++runs}`]).then(...handlers);
+  const loader = () => ({ rows: { then }, never: null });
+  const app = await startPages([{ id: 'late', path: '/late', view: LateRows, server: { loader } }]);
+  const { text } = await app.ask('/late');
+  expect([runs, text.includes('<b>run 1</b>')]).toEqual([1, true]);
+  const { rows } = parsePage(text).payload.data.late as { rows: Promise<string[]> };
+  expect(await rows).toEqual(['run 1']);
+});
 
 describe('a page for clients without scripts', () => {
   const table: readonly TestPage[] = [

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { revalidate } from '../../../../src/server/pages/page-cache.ts';
 import { personal } from '../../../../src/server/pages/personal.ts';
+import { revalidate } from '../../../../src/server/pages/revalidate.ts';
 import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
@@ -67,7 +67,7 @@ it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, 
         },
       },
     ],
-    { createContext: (request) => ({ secret: String(request.headers.cookie) }) },
+    { createContext: ({ request }) => ({ secret: String(request.headers.cookie) }) },
   );
   const secrets = Array.from({ length: REQUESTS }, () => randomBytes(12).toString('hex'));
   const known = new Set(secrets);

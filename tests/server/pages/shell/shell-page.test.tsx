@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ReactNode, Suspense, use, useId } from 'react';
 import { describe, expect, it, vi } from 'vitest';
-import { revalidate } from '../../../../src/server/pages/page-cache.ts';
 import { personal } from '../../../../src/server/pages/personal.ts';
+import { revalidate } from '../../../../src/server/pages/revalidate.ts';
 import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useActionResult, useData, useNonce } from '../../../../src/shared/rendering/hooks.ts';
@@ -62,7 +62,7 @@ function startShell(
 ): Promise<PagesApp> {
   const page: TestPage = { id: 'page', path: '/page', mode: 'shell', view: Shop, server, ...rest };
   return startPages([{ id: 'root', children: [page] }], {
-    createContext: (request, response) => ({ user: request.headers.cookie ?? 'nobody', response }),
+    createContext: ({ request, response }) => ({ user: request.headers.cookie ?? 'nobody', response }),
     ...options,
   });
 }

@@ -7,3 +7,10 @@ import type { AppContext } from '../context.ts';
 export const requireUser = oncePerRequest(({ context, url }: LoaderArgs<AppContext>) => {
   return context.user ?? redirect(`${accountPaths.signIn}?to=${encodeURIComponent(url.pathname + url.search)}`);
 });
+
+/** Returns the page that asked to sign in, or the start page if the link leads to another site. */
+export function toTarget(url: URL): string {
+  const to = URL.parse(url.searchParams.get('to') ?? '/', url);
+  const path = to?.origin === url.origin ? to.pathname + to.search : '/';
+  return path.startsWith('//') ? '/' : path; // what /.//evil.example becomes
+}

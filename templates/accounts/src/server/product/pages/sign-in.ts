@@ -2,6 +2,7 @@ import { redirect } from '#engine';
 import { formAction, invalid } from '#engine/server';
 import { EmailFields, SignInFields } from '#product/account-fields.ts';
 import { listProviders } from '../accounts/auth.ts';
+import { toTarget } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
 import { definePage } from '../context.ts';
 
@@ -38,10 +39,3 @@ export const signIn = definePage({
     }),
   },
 });
-
-/** Returns the page that asked to sign in, or the start page if the link leads to another site. */
-function toTarget(url: URL): string {
-  const to = URL.parse(url.searchParams.get('to') ?? '/', url);
-  const path = to?.origin === url.origin ? to.pathname + to.search : '/';
-  return path.startsWith('//') ? '/' : path; // what /.//evil.example becomes
-}

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { redirect } from '#engine';
 import { conflict, formAction, invalid } from '#engine/server';
 import { SignUpFields } from '#product/account-fields.ts';
+import { toTarget } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
 import { type AppContext, definePage } from '../context.ts';
 
 export const signUp = definePage({
   loader: ({ context }) => ({ hasMail: context.services.hasMail }),
   actions: {
-    signUp: formAction(SignUpFields, async ({ data: { email, password }, context }) => {
+    signUp: formAction(SignUpFields, async ({ data: { email, password }, context, url }) => {
       if (context.services.hasMail) {
         await sendLink(context, email);
         return { email };
@@ -18,7 +19,7 @@ export const signUp = definePage({
       if (!(await createUser(context, email, password))) {
         return conflict({ errors: { email: 'There already is an account with this email address.' } });
       }
-      redirect('/');
+      redirect(toTarget(url));
     }),
   },
 });

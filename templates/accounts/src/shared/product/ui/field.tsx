@@ -1,4 +1,4 @@
-import { type ComponentProps, useId } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 import type { ActionResult } from '#engine';
 import styles from './form.module.css';
 
@@ -30,6 +30,15 @@ export function Field({ label, result, hint, ...input }: FieldProps) {
         {error ?? hint}
       </p>
     </div>
+  );
+}
+
+/** Says what happened to the whole form, such as that it was not sent. */
+export function FormError({ result, children }: Pick<FieldProps, 'result'> & { children?: ReactNode }) {
+  return (
+    <p role="alert" className={styles.error}>
+      {result?.errors?.[''] ?? children}
+    </p>
   );
 }
 

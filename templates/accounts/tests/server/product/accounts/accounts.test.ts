@@ -27,7 +27,7 @@ async function openAccounts(options?: TestServicesOptions) {
         .send({ _action: action, ...fields });
     return {
       get: (path: string) => agent.get(path),
-      signUp: (fields?: object) => post('/sign-up', 'sign-up.signUp', { email: ADA, ...fields }),
+      signUp: (fields?: object, path = '/sign-up') => post(path, 'sign-up.signUp', { email: ADA, ...fields }),
       signIn: (password: string, email = ' Ada@Example.com') =>
         post('/sign-in', 'sign-in.signIn', { email, password }).set('X-Visitor-Address', '203.0.113.9'),
       forget: (email: string) => post('/sign-in', 'sign-in.sendLink', { email }),
@@ -62,6 +62,14 @@ it.each([
   const { headers } = await visitor.signUp({ password: PASSWORD }).expect(303);
   expect(headers['set-cookie']).toEqual([expect.stringMatching(cookie)]);
   await visit().signUp({ password: PASSWORD }).expect(409);
+});
+
+it('returns a visitor who signs up first to the page that was asked for', async () => {
+  const { visitor } = await openAccounts({ hasMail: false });
+  const page = await visitor.get('/sign-in?to=%2Fnotes').expect(200);
+  expect(page.text).toContain('href="/sign-up?to=%2Fnotes"');
+  const signUp = visitor.signUp({ password: PASSWORD }, '/sign-up?to=%2Fnotes');
+  await signUp.expect(303).expect('Location', '/notes');
 });
 
 it('refuses a wrong password, an unknown address and one that is not confirmed', async () => {

@@ -1,7 +1,7 @@
 import type { PageProps } from '#engine';
 import type { account } from '#product-server/pages/account.ts';
 import { Form, useActionResult } from '../../forms.ts';
-import { Field, NewPassword } from '../../ui/field.tsx';
+import { Field, FormError, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 
 export default function Account({ data }: PageProps<typeof account>) {
@@ -20,6 +20,7 @@ export default function Account({ data }: PageProps<typeof account>) {
       <Form action="account.changePassword" className={styles.form} reset>
         <Field {...current} label="Current password" result={changed} />
         <NewPassword label="New password" name="newPassword" result={changed} />
+        <FormError result={changed} />
         <button type="submit">Change password</button>
         <p role="status">{changed?.data && 'Your password was changed. Other devices are signed out.'}</p>
       </Form>
@@ -28,6 +29,7 @@ export default function Account({ data }: PageProps<typeof account>) {
       <p>This deletes everything that belongs to your account. You cannot undo it.</p>
       <Form action="account.deleteAccount" className={styles.form}>
         <Field {...current} label="Password" result={deleted} />
+        <FormError result={deleted} />
         <p>
           <button type="submit">Delete my account</button>
         </p>

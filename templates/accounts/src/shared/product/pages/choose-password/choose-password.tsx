@@ -1,7 +1,7 @@
 import { Link } from '#engine';
 import { accountPaths } from '../../account-paths.ts';
 import { Form, useActionResult } from '../../forms.ts';
-import { NewPassword } from '../../ui/field.tsx';
+import { FormError, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { Message } from '../../ui/message.tsx';
 
@@ -23,6 +23,7 @@ export default function ChoosePassword() {
       <h1>Choose a password</h1>
       <Form action="choose-password.choose" className={styles.form}>
         <NewPassword label="Password" name="password" result={result} />
+        <FormError result={result} />
         <button type="submit">Save</button>
       </Form>
     </article>

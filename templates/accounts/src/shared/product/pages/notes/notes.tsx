@@ -1,7 +1,7 @@
 import type { PageProps } from '#engine';
 import type { notes } from '#product-server/pages/notes.ts';
 import { Form, useActionResult } from '../../forms.ts';
-import { Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 
 export default function Notes({ data }: PageProps<typeof notes>) {
@@ -13,6 +13,7 @@ export default function Notes({ data }: PageProps<typeof notes>) {
       <h1>Your notes</h1>
       <Form action="notes.add" className={styles.form} reset>
         <Field label="New note" name="text" required maxLength={1000} result={result} />
+        <FormError result={result} />
         <button type="submit">Add</button>
       </Form>
       {data.notes.length === 0 && <p>You have no notes yet.</p>}

@@ -1,13 +1,15 @@
+import { useLocation } from 'react-router';
 import { Link, type PageProps } from '#engine';
 import type { signIn } from '#product-server/pages/sign-in.ts';
 import { accountPaths } from '../../account-paths.ts';
 import { Form, submitAs, useActionResult } from '../../forms.ts';
-import { Field } from '../../ui/field.tsx';
+import { Field, FormError } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
 export default function SignIn({ data }: PageProps<typeof signIn>) {
   const { providers, hasMail, hasFailed } = data;
+  const { search } = useLocation(); // the page to return to
   const sent = useActionResult('sign-in.sendLink');
   const result = useActionResult('sign-in.signIn') ?? sent;
   if (sent?.data) return <CheckMail email={sent.data.email} />;
@@ -17,9 +19,7 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
       <meta name="description" content="Sign in with your email address and your password." />
       <h1>Sign in</h1>
       <Form action="sign-in.signIn" className={styles.form}>
-        <p role="alert" className={styles.error}>
-          {result?.errors?.[''] ?? (hasFailed && 'Signing in failed. Try again.')}
-        </p>
+        <FormError result={result}>{hasFailed && 'Signing in failed. Try again.'}</FormError>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
           label="Password"
@@ -45,7 +45,7 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
         </p>
       ))}
       <p>
-        No account yet? <Link to={accountPaths.signUp}>Sign up</Link>
+        No account yet? <Link to={accountPaths.signUp + search}>Sign up</Link>
       </p>
     </article>
   );

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { expect, it, vi } from 'vitest';
 import type { ProductReporting } from '../../../src/server/define-product.ts';
-import { visitorId } from '../../../src/server/front/visitor-id.ts';
+import { visitorId } from '../../../src/server/front/visitor.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
 import { createTestApp } from '../../support/app.ts';
 
@@ -13,7 +13,7 @@ async function ask(find: Find, { times = 1, requests = 1 } = {}) {
   const asked = vi.fn(find);
   const ids: (string | undefined)[] = [];
   const app = createTestApp({
-    steps: [visitorId({ visitorId: asked, log: { warn } })],
+    steps: [visitorId(asked, { warn })],
     routes(req, res) {
       for (let time = 0; time < times; time++) ids.push(requestInfo(req).readVisitorId());
       res.end();

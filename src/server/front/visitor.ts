@@ -7,13 +7,8 @@ import type { Step } from '../request/step.ts';
 /** Longer ids are cut before they are hashed, so that a caller cannot make the server hash long texts (characters). */
 const MAX_ID_LENGTH = 200;
 
-interface VisitorIdOptions {
-  readonly visitorId: (request: IncomingMessage) => string | undefined;
-  readonly log: Pick<Logger, 'warn'>;
-}
-
 /** Lets failures ask the product which visitor a request belongs to. */
-export function visitorId({ visitorId: find, log }: VisitorIdOptions): Step {
+export function visitorId(find: (request: IncomingMessage) => string | undefined, log: Pick<Logger, 'warn'>): Step {
   const warn = sayOnce(log, 'visitorId() in reporting.ts failed. Return a string or undefined, not a promise.');
 
   function ask(req: IncomingMessage): string | undefined {
@@ -36,5 +31,28 @@ export function visitorId({ visitorId: find, log }: VisitorIdOptions): Step {
       return request && ask(request);
     };
     next();
+  };
+}
+
+/**
+ * Notes in each request whether its visitor can open failures. It runs before the site's handlers, because an error page is
+ * rendered without waiting for anything.
+ *
+ * @param canOpen false without a wait, unless the request has a signed cookie
+ * @param isTrackers paths of the tracker, which checks its visitors itself
+ */
+export function knowSignedIn(
+  canOpen: (request: IncomingMessage) => false | Promise<boolean>,
+  isTrackers: (path: string) => boolean,
+): Step {
+  return function knowSignedIn(req, _res, next) {
+    const info = requestInfo(req);
+    const answer = !isTrackers(info.path) && canOpen(req);
+    if (!answer) return next();
+    info.showsTimings = true;
+    void answer.then((isSignedIn) => {
+      info.isSignedIn = isSignedIn;
+      next();
+    });
   };
 }
