@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, globSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createNew } from '../../bin/new/new.mjs';
 import { changeFirstThings, createNewApp } from '../bin/new-app.ts';
 import { checkTypes } from '../support/check-types.ts';
@@ -10,16 +10,17 @@ import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../supp
 import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
 import { createRecipe, listRecipe } from './recipe.ts';
 
-// Type-checks code that the docs tell you to write, and code that the commands write, in one run of the compiler.
+// Type-checks code that the docs tell you to write, and code that the commands write.
 
 const biome = join(project, 'node_modules/.bin/biome');
-const partial = { partial: true };
+/** What the docs and the commands write. */
+const PRODUCT = ['src/shared/product', 'src/server/product', 'src/client/product'];
 /** Files that recipes import and do not show. */
 const IMPORTED = ['notice.md', 'lake-640.webp', 'lake-1280.webp', 'map.svg'];
 const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
 function createWhole(name: string): OwnedApp {
-  const options = { ...partial, withPackages: true };
+  const options = { withPackages: true };
   const blocks = listRecipe(name);
   // Tailwind's recipe changes the global styles, which the smallest product does not have.
   const app = name === 'tailwind' ? createEmptyApp(options) : createRecipe(name, options);
@@ -33,7 +34,7 @@ function createWhole(name: string): OwnedApp {
 
 /** The tour with the page of the README, and with its own context. */
 function createReadmeApp(): OwnedApp {
-  const app = createOwnedApp([], partial);
+  const app = createOwnedApp();
   for (const path of [
     'src/shared/product',
     'src/server/product',
@@ -59,7 +60,7 @@ function createReadmeApp(): OwnedApp {
 
 /** What `npm run own -- --with accounts` leaves, with the chapter of the guide. */
 function createAccountsApp(): OwnedApp {
-  const app = createEmptyApp(partial);
+  const app = createEmptyApp();
   cpSync(join(project, 'templates/accounts'), app.folder, { recursive: true });
   followPage(app.folder, readProjectFile('docs/guide/accounts.md'));
   return app;
@@ -85,16 +86,16 @@ const recipes = readdirSync(new URL('../../docs/recipes', import.meta.url))
 const written: [string, () => OwnedApp][] = [
   ...recipes,
   ['the page of the README', createReadmeApp],
-  ['the app of the guide, with its tests', () => createGuideApp(partial)],
+  ['the app of the guide, with its tests', createGuideApp],
   ['the app with accounts, with its tests', createAccountsApp],
-  ['what `npm run own` leaves', () => createEmptyApp(partial)],
-  ['what `npm run new` writes', () => createNewApp(partial)],
+  ['what `npm run own` leaves', createEmptyApp],
+  ['what `npm run new` writes', createNewApp],
 ];
 
 const sound: typeof written = [
   ...written,
-  ['what `npm run new` wrote, changed', () => changeFirstThings(createNewApp(partial))],
-  ['an app with only settings and pages', () => takeAllAway(createOwnedApp([], partial))],
+  ['what `npm run new` wrote, changed', () => changeFirstThings(createNewApp())],
+  ['an app with only settings and pages', () => takeAllAway(createOwnedApp())],
 ];
 
 /** Each of these is in the recipe's handlers once. */
@@ -110,29 +111,29 @@ function breakPromises(): OwnedApp {
   return app;
 }
 
-let apps: OwnedApp[];
-let said: string[];
-beforeAll(async () => {
-  apps = [...sound.map(([, create]) => create()), breakPromises()];
-  said = await checkTypes(apps.map(({ folder }) => folder));
-});
-afterAll(() => {
-  for (const app of apps ?? []) app.remove();
+async function check(app: OwnedApp): Promise<string> {
+  onTestFinished(app.remove);
+  return checkTypes(app.folder);
+}
+
+it.each(sound)('%s compiles', async (_, create) => {
+  expect(await check(create())).toBe('');
 });
 
-it.each(sound.map(([name], index) => [name, index] as const))('%s compiles', (_, index) => {
-  expect(said[index]).toBe('');
-});
-
-it('a handler with an undeclared response does not compile', () => {
-  expect(said.at(-1)?.match(/^src\/server\/product\/api\/books\/handlers\.ts\(/gm)).toHaveLength(
+it('a handler with an undeclared response does not compile', async () => {
+  expect((await check(breakPromises())).match(/^src\/server\/product\/api\/books\/handlers\.ts\(/gm)).toHaveLength(
     BROKEN_PROMISES.length,
   );
 });
 
-it.each(written.map(([name], index) => [name, index] as const))('%s passes the linter', (_, index) => {
-  const { folder } = apps[index] as OwnedApp;
+it.each(written)('%s passes the linter', (_, create) => {
+  const { folder, remove } = create();
+  onTestFinished(remove);
   for (const file of ['biome.json', '.gitignore']) cpSync(join(project, file), join(folder, file));
-  const { stderr, status } = spawnSync(biome, ['check', '--error-on-warnings'], { cwd: folder, encoding: 'utf8' });
+  const { stderr, status } = spawnSync(
+    biome,
+    ['check', '--error-on-warnings', ...PRODUCT, ...globSync('tests/**/product', { cwd: folder })],
+    { cwd: folder, encoding: 'utf8' },
+  );
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkTypes } from '../support/check-types.ts';
 import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
 
@@ -161,7 +161,7 @@ const DECLARED = {
 type Edit = readonly [file: string, from: string, to: string];
 
 function createWiredApp(edits: readonly Edit[], changed: Readonly<Record<string, string>> = {}): OwnedApp {
-  const app = createOwnedApp([], { partial: true });
+  const app = createOwnedApp();
   app.write({ ...files, ...changed });
   for (const [file, from, to] of edits) app.replace(file, from, to);
   return app;
@@ -286,38 +286,27 @@ const WRONGLY_DECLARED: typeof WRONG = [
   ],
 ];
 
-const LISTS = [
+async function check(edits: readonly Edit[], changed = {}): Promise<string> {
+  const app = createWiredApp(edits, changed);
+  onTestFinished(app.remove);
+  return checkTypes(app.folder);
+}
+
+describe.each([
   ['types that are inferred', {}, WRONG],
   ['types that are declared', DECLARED, WRONGLY_DECLARED],
-] as const;
-
-describe('the compiler', () => {
-  let said: string[];
-  beforeAll(async () => {
-    const apps = LISTS.flatMap(([, changed, wrong]) =>
-      [[], ...wrong.map(([, edits]) => edits)].map((edits) => createWiredApp(edits, changed)),
-    );
-    said = await checkTypes(apps.map(({ folder }) => folder));
-    for (const app of apps) app.remove();
-  }, 120_000);
-
-  describe.each(LISTS.map(([kind, , wrong], list) => [kind, wrong, list * (WRONG.length + 1)] as const))(
-    'with %s',
-    (_kind, wrong, start) => {
-      it('reports nothing for correct pages that link to each other', () => {
-        expect(said[start]).toBe('');
-      });
-
-      it.each(wrong.map(([name, _edits, ...parts], index) => [name, start + index + 1, parts] as const))(
-        '%s',
-        (_name, index, parts) => {
-          for (const part of parts) expect(said[index]).toMatch(part);
-        },
-      );
-    },
-  );
-
-  it('reports one error for a page without a server file', () => {
-    expect(said[1]?.match(/^\S/gm)).toHaveLength(1);
+] as const)('the compiler with %s', (_kind, changed, wrong) => {
+  it('reports nothing for correct pages that link to each other', async () => {
+    expect(await check([], changed)).toBe('');
   });
+
+  it.each(wrong)('%s', async (_name, edits, ...parts) => {
+    const said = await check(edits, changed);
+    for (const part of parts) expect(said).toMatch(part);
+  });
+});
+
+it('the compiler reports one error for a page without a server file', async () => {
+  const [, edits] = WRONG[0] ?? expect.unreachable();
+  expect((await check(edits)).match(/^\S/gm)).toHaveLength(1);
 });

@@ -12,8 +12,8 @@ const SHORT_LENGTH = 2 * KiB;
 /** The slowest short texts, which are tried in their full length (count). */
 const MAX_SLOWEST = 8;
 
-/** Ends a pattern with exponential time (ms). */
-const PATIENCE = Second;
+/** Ends a pattern with exponential time (ms). On a busy machine, the texts of another one can take seconds. */
+const PATIENCE = 20 * Second;
 
 /** Returns the CPU time of each text, because other processes can use most of the machine. */
 const REPLACE = new Script(
@@ -76,7 +76,8 @@ function listFragments(source: string): Fragment[] {
       fragments.push({ start: characters.slice(0, at).join(''), repeated });
     }
   }
-  return fragments.filter(({ repeated }) => repeated !== '');
+  const distinct = new Map(fragments.map((fragment) => [`${fragment.start}\0${fragment.repeated}`, fragment]));
+  return [...distinct.values()].filter(({ repeated }) => repeated !== '');
 }
 
 function listMatches(atom: string, alphabet: ReadonlySet<string>): string[] {

@@ -13,6 +13,8 @@ const KEPT = [
   'src/shared/product/error-pages.tsx',
   'src/shared/product/forms.ts',
   'tests/shared/product/error-pages.test.tsx',
+  'tests/support',
+  'tests/e2e/site.ts',
   'vitest.config.ts',
   'tsconfig.json',
   'biome.json',
@@ -26,8 +28,7 @@ const NEW = /^npm run new -- (.+)$/gm;
 /** Creates the app that `npm run own` produces, in its own folder, for docs pages that build on each other. */
 export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
   const app = createOwnedApp([], options);
-  const ofTests = options?.partial ? ['tests/support/product'] : ['tests/support', 'tests/e2e/site.ts'];
-  for (const path of [...KEPT, ...ofTests]) cpSync(join(project, path), join(app.folder, path), { recursive: true });
+  for (const path of KEPT) cpSync(join(project, path), join(app.folder, path), { recursive: true });
   cpSync(join(project, 'templates/empty'), app.folder, { recursive: true });
   app.write({ '.env.example': withoutTourSetting(readFileSync(join(project, '.env.example'), 'utf8')) });
   return app;

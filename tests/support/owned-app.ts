@@ -5,7 +5,6 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,7 +13,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { buildApp } from './build-app.ts';
-import { isOfApp } from './check-types.ts';
 import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
 import { linkPackages } from './recipe-packages.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
@@ -53,8 +51,6 @@ export type RunningApp = ServerProcess;
 export interface OwnedAppOptions {
   /** Another fixture (`gallery`) whose files replace or extend those of the smallest product. */
   readonly over?: string;
-  /** Leaves out files that all apps have in common, for `checkTypes`. */
-  readonly partial?: boolean;
   /** Adds the packages in `tests/recipes/packages`. */
   readonly withPackages?: boolean;
 }
@@ -62,13 +58,13 @@ export interface OwnedAppOptions {
 /** Copies the project with the fixture's product, and applies the code blocks of a recipe. */
 export function createOwnedApp(
   blocks: readonly RecipeBlock[] = [],
-  { over, partial = false, withPackages = false }: OwnedAppOptions = {},
+  { over, withPackages = false }: OwnedAppOptions = {},
 ): OwnedApp {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-owned-')));
   for (const path of UPSTREAM) {
     cpSync(join(project, path), join(folder, path), {
       recursive: true,
-      filter: (from) => !isProduct(from) && (!partial || isFolder(from) || isOfApp(from)),
+      filter: (from) => !isProduct(from),
     });
   }
   cpSync(join(fixture, 'src'), join(folder, 'src'), { recursive: true });
@@ -108,8 +104,6 @@ export function createOwnedApp(
 export function readProjectFile(path: string): string {
   return readFileSync(join(project, path), 'utf8');
 }
-
-const isFolder = (path: string) => statSync(path).isDirectory();
 
 function isProduct(path: string): boolean {
   return /[\\/]src[\\/](?:shared|client|server)[\\/]product(?:[\\/]|$)/.test(path);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import type { Failure } from '../../src/server/errors/failure.ts';
 import { createScrubber } from '../../src/server/errors/scrub.ts';
@@ -54,7 +54,7 @@ export interface TunnelSiteOptions extends FakeOptions {
   /** The DSN of the upstream; undefined for a tunnel without one. */
   readonly upstreamDsn?: string;
   /** Handles requests that the tunnel does not. */
-  readonly pages?: RequestListener;
+  readonly pages?: (req: IncomingMessage, res: ServerResponse) => void;
 }
 
 export interface TunnelSite extends TunnelSpies {
@@ -139,8 +139,11 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     },
     ...overrides,
   });
-  const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
-  const app = createTestApp({ log, publicOrigins, trustProxy, tunnel: () => step, steps: [pages ?? passed] });
+  const passed: typeof pages = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
+  // In front of the assets, so that `pages` can serve some.
+  const tunnel = (): Step => (req, res, next) =>
+    step(req, res, (error) => (error ? next(error) : (pages ?? passed)(req, res)));
+  const app = createTestApp({ log, publicOrigins, trustProxy, tunnel });
   const server = await serve(app, { log });
   return Object.assign(spies, { ...server, origin: `http://127.0.0.1:${server.port}` });
 }
