@@ -80,7 +80,7 @@ describe.skipIf(obstacle !== undefined)('a container', () => {
     expect(await first.ended).toEqual({ code: 0, signal: null });
 
     const second = await run(image(), { data, env: { DRAIN_LAG: '20' } });
-    expect(await readDesk(second)).toBe(200);
+    expect(await readDesk(second)).toEqual([200]);
     second.kill('SIGINT');
     await expect.poll(() => second.log(), PATIENCE).toContain('"signal":"SIGINT"');
     const again = setInterval(() => second.kill('SIGINT'), 100);

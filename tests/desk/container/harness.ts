@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,11 +24,17 @@ export async function run(image: Image, options: Partial<ContainerOptions> = {})
   return container;
 }
 
-/** Creates a folder owned by the image's user. */
-export function createVolume(image: Image): string {
+/** Creates a folder owned by the image's user. @param megabytes makes it a separate disk of this size */
+export function createVolume(image: Image, megabytes?: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-volume-'));
   chownSync(folder, image.config.user.uid, image.config.user.gid);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  if (megabytes !== undefined) {
+    const { uid, gid } = image.config.user;
+    const options = `size=${megabytes}m,mode=755,uid=${uid},gid=${gid}`;
+    spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+    onTestFinished(() => void spawnSync('umount', ['--lazy', folder]));
+  }
   return folder;
 }
 
@@ -54,8 +61,10 @@ const SIGN_IN = `
   }
   const headers = { Cookie: signedIn.headers.get('set-cookie').split(';')[0] };`;
 
-/** Returns the status of the desk's first page. */
-export function readDesk(container: Container): Promise<number> {
+/** Returns the status of each of these pages of the desk. */
+export function readDesk(container: Container, paths: readonly string[] = ['']): Promise<number[]> {
   return container.beside(`${SIGN_IN}
-    console.log((await ask('/desk', { headers })).status);`);
+    const statuses = [];
+    for (const path of ${JSON.stringify(paths)}) statuses.push((await ask('/desk' + path, { headers })).status);
+    console.log(JSON.stringify(statuses));`);
 }
