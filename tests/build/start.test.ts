@@ -2,17 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOwnedApp } from '../support/owned-app.ts';
 
 describe('`npm start`', () => {
+  const app = createOwnedApp();
+  beforeAll(() => app.build());
+  afterAll(() => app.remove());
+
   it.each([
     ['npm itself', (npm: ChildProcess) => npm.kill('SIGTERM')],
     ['all of its processes', (npm: ChildProcess) => process.kill(-(npm.pid ?? 0), 'SIGTERM')],
   ])('finishes requests in flight and exits when a signal is sent to %s', async (_, end) => {
-    const app = createOwnedApp();
-    onTestFinished(() => app.remove());
-    await app.build();
     const npm = spawn('npm', ['start'], {
       cwd: app.folder,
       env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '2' },

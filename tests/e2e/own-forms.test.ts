@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { OTHER } from './own-forms-page.ts';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged } from './site.ts';
+import { exchanged, link, press } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -133,7 +133,7 @@ test.each([
   const read = await fillOld(page);
   await press(name);
   await page.locator('#typed').waitFor({ state: 'detached' });
-  await page.getByRole('link', { name: 'Notes' }).click();
+  await link(page, 'Notes').click();
   await page.goBack();
   if (new URL(page.url()).search !== '') await page.goBack();
   const typed = {
@@ -265,7 +265,7 @@ describe('a navigation that leaves the page', () => {
     await expect.poll(() => state(page)).toBe('idle idle');
     expect(elsewhere).toEqual(name.startsWith('Leave') ? ['GET /left'] : []);
     // The page works as before.
-    await page.getByRole('button', { name: 'Save into this tab', exact: true }).click();
+    await press(page, 'Save into this tab');
     await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
     expect(complaints).toEqual([]);
   });

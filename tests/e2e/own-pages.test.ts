@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged, heading, hydrated } from './site.ts';
+import { exchanged, heading, hydrated, link, press } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -37,7 +37,7 @@ test('a search in the layout that navigates to another page keeps the focus and 
 
 test('a focused field keeps the focus on Back, and a link moves it to the page', async () => {
   const { page } = await open('/');
-  await page.getByRole('link', { name: 'Notes' }).click();
+  await link(page, 'Notes').click();
   await heading(page, 'Notes');
   expect(await focused(page)).toBe('main');
   await page.getByLabel('Scratch').focus();
@@ -94,8 +94,8 @@ test('a form without reset keeps its values', async () => {
 /** Types into the draft and leaves the page, which must ask for confirmation once. */
 async function leaveDraft(page: Page): Promise<void> {
   await page.getByLabel('Text').fill('A letter');
-  await page.getByRole('link', { name: 'List' }).click();
-  await page.getByRole('button', { name: 'Leave it' }).click();
+  await link(page, 'List').click();
+  await press(page, 'Leave it');
   await heading(page, 'List');
 }
 
@@ -113,7 +113,7 @@ test('useBlocker asks once, and ends with its page, also if the router was loade
   router.resolve();
   await exchanged(page);
   await leaveDraft(page);
-  await page.getByRole('link', { name: 'Draft' }).click();
+  await link(page, 'Draft').click();
   await heading(page, 'Draft');
   await leaveDraft(page);
   expect(documents).toEqual(['/draft']);
@@ -129,7 +129,7 @@ test('an inline script with useNonce() runs only if the page is rendered per req
 
 test('a failing action of a layout keeps the layout', async () => {
   const { page } = await open('/notes');
-  await page.getByRole('button', { name: 'Ring' }).click();
+  await press(page, 'Ring');
   await page.locator('main').getByRole('heading', { name: 'failure' }).waitFor();
   expect(await page.getByRole('search').isVisible()).toBe(true);
   expect(await page.getByRole('button', { name: 'Ring' }).isVisible()).toBe(true);
@@ -169,11 +169,11 @@ test.each([
 test('an Await shows the next value after one that could not be rendered, and follows a redirect to another site', async () => {
   const { page } = await visit('/city');
   await exchanged(page);
-  await page.getByRole('link', { name: 'Hull' }).click();
+  await link(page, 'Hull').click();
   await page.locator('#place').getByText('This could not be loaded.').waitFor();
-  await page.getByRole('link', { name: 'Oslo' }).click();
+  await link(page, 'Oslo').click();
   await page.locator('#place').getByText('Rain in Oslo').waitFor();
-  await page.getByRole('link', { name: 'Elsewhere' }).click();
+  await link(page, 'Elsewhere').click();
   await page.waitForURL('http://localhost:*/livez');
 });
 
@@ -218,7 +218,7 @@ test('a navigation changes the language of the document, and Spillway speaks it'
   const { page } = await open('/');
   const language = () => page.evaluate(() => `${document.documentElement.lang} ${document.dir || 'ltr'}`);
   expect(await language()).toBe('nb ltr');
-  await page.getByRole('link', { name: 'Notes' }).click();
+  await link(page, 'Notes').click();
   await page.getByRole('heading', { name: 'Notes' }).waitFor();
   expect(await language()).toBe('ar rtl');
   await page.route('**/*', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
@@ -232,6 +232,6 @@ test.each(['/notes', '/kept', '/nowhere'])('a page that a step refuses shows wha
   const { page, complaints } = await open(`${path}?step=refuses`);
   await page.getByText('Closed until Monday.').waitFor();
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
-  await page.getByRole('link', { name: 'Notes' }).click();
+  await link(page, 'Notes').click();
   await heading(page, 'Notes');
 });

@@ -176,3 +176,9 @@ export function isSameDocument(page: Page): Promise<boolean> {
 export async function heading(page: Page, text: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor();
 }
+
+/** Finds the first link with this name. */
+export const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first();
+
+/** Presses the button with this name. */
+export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();

@@ -1,6 +1,6 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
-import { useRecipe } from './recipe.ts';
+import { openPage, useRecipe, userAgent } from './recipe.ts';
 
 const app = useRecipe('animations', (it) => {
   const about = "{ id: 'about', path: '/about', page: () => import('./pages/about.tsx') }, { id: 'home'";
@@ -12,29 +12,26 @@ const app = useRecipe('animations', (it) => {
 
 it('animates navigations and keeps hidden parts, without a violation or a mismatch', async () => {
   const { url, log } = await app.start();
-  const userAgent = 'Mozilla/5.0 Chrome/150.0.0.0';
   const html = await (await fetch(url, { headers: { 'user-agent': userAgent } })).text();
   expect(html).toContain('<textarea');
   expect(html).not.toContain('The preview');
 
-  const page = await (await shareBrowser()).newPage({ userAgent });
-  const { complaints, documents } = await watch(page);
-  await page.addInitScript(() => {
-    const start = document.startViewTransition;
-    const animated: string[] = [];
-    Object.assign(window, { animated });
-    document.startViewTransition = function (options) {
-      const transition = start.call(this, options);
-      const listNames = () => {
-        const names = document.getAnimations().map(({ effect }) => (effect as KeyframeEffect).pseudoElement);
-        animated.push(names.some((name) => name?.startsWith('::view-transition-new')) ? 'animated' : 'still');
+  const before = (page: Page) =>
+    page.addInitScript(() => {
+      const start = document.startViewTransition;
+      const animated: string[] = [];
+      Object.assign(window, { animated });
+      document.startViewTransition = function (options) {
+        const transition = start.call(this, options);
+        const listNames = () => {
+          const names = document.getAnimations().map(({ effect }) => (effect as KeyframeEffect).pseudoElement);
+          animated.push(names.some((name) => name?.startsWith('::view-transition-new')) ? 'animated' : 'still');
+        };
+        transition.ready.then(listNames, () => animated.push('skipped'));
+        return transition;
       };
-      transition.ready.then(listNames, () => animated.push('skipped'));
-      return transition;
-    };
-  });
-  await page.goto(url);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+    });
+  const { page, complaints, documents } = await openPage(url, { before });
 
   await page.getByLabel('Text').fill('A dam');
   await page.getByRole('button', { name: 'preview' }).click();
@@ -52,5 +49,4 @@ it('animates navigations and keeps hidden parts, without a violation or a mismat
   expect(documents).toEqual(['/']);
   expect(complaints).toEqual([]);
   expect(log()).not.toContain('A browser reported a failure');
-  await page.context().close();
 });

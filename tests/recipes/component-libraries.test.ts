@@ -1,8 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
 import { type RunningApp, startApp } from '../support/owned-app.ts';
-import { useRecipe } from './recipe.ts';
+import { openPage, useRecipe } from './recipe.ts';
 
 /** A library's page: what it imports and shows, also later, and how its styles are recognized. */
 interface Library {
@@ -151,18 +150,8 @@ beforeAll(async () => {
 });
 afterAll(async () => void (await server?.stop()));
 
-async function open(path: string, options: BrowserContextOptions = {}) {
-  const viewport = { width: 900, height: 600 };
-  const page = await (await shareBrowser()).newPage({
-    userAgent: 'Mozilla/5.0 Chrome/150.0.0.0',
-    viewport,
-    ...options,
-  });
-  const watched = await watch(page);
-  await page.goto(server.url + path);
-  if (options.javaScriptEnabled !== false) await page.waitForFunction(() => history.scrollRestoration === 'manual');
-  return { page, ...watched };
-}
+const open = (path: string, options: BrowserContextOptions = {}) =>
+  openPage(server.url + path, { viewport: { width: 900, height: 600 }, ...options });
 
 async function expectStyled(page: Page, { styled }: Library): Promise<void> {
   for (const [selector, property, value] of styled) {
@@ -192,12 +181,10 @@ it.each(names.flatMap((name) => MODES.map((mode) => [name, mode] as const)))(
     const path = `/${name}/${mode}`;
     const bare = await open(`${path}${mode === 'static' ? '' : '?_whole=1'}`, { javaScriptEnabled: false });
     await expectStyled(bare.page, library);
-    await bare.page.context().close();
     const { page, complaints } = await open(path);
     await expectStyled(page, library);
     await expectOpens(page, library);
     expect(complaints).toEqual([]);
-    await page.context().close();
   },
 );
 
@@ -218,7 +205,6 @@ it.each(
   await expectOpens(page, library);
   expect(complaints).toEqual([]);
   expect(documents).toEqual([from]);
-  await page.context().close();
 });
 
 it('has caused no report of a browser', () => {

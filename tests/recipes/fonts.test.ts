@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
-import { useRecipe } from './recipe.ts';
+import { listLoaded, openPage, useRecipe } from './recipe.ts';
 
 const app = useRecipe(
   'fonts',
@@ -13,16 +12,8 @@ const app = useRecipe(
 
 it('loads only the fonts that a page shows, once, from hashed URLs and without a violation', async () => {
   const { url } = await app.start();
-  const page = await (await shareBrowser()).newPage();
-  const { complaints } = await watch(page);
   const loaded: string[] = [];
-  page.on('response', async (response) => {
-    if (response.request().resourceType() !== 'font') return;
-    const { 'content-type': type, 'cache-control': cache } = await response.allHeaders();
-    loaded.push(`${new URL(response.url()).pathname.replace(/-\w{8}\./, '-*.')} ${type} ${cache}`);
-  });
-  await page.goto(url);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  const { page, complaints } = await openPage(url, { before: listLoaded('font', loaded) });
   const shown = await page.evaluate(async () => {
     await document.fonts.ready;
     return [...document.fonts]
@@ -40,5 +31,4 @@ it('loads only the fonts that a page shows, once, from hashed URLs and without a
     .evaluateAll((links) => links.map((it) => it.getAttribute('href')));
   expect(preloads).toEqual([expect.stringMatching(/^\/assets\/inter-latin-wght-normal-\w{8}\.woff2$/)]);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

@@ -1,17 +1,14 @@
 import { expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
-import { useRecipe } from './recipe.ts';
+import { openPage, useRecipe } from './recipe.ts';
 
 const app = useRecipe('html');
 
 it('shows the text without its scripts, in the document and after a navigation', async () => {
   const { url } = await app.start();
-  const page = await (await shareBrowser()).newPage({ userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
-  const { complaints, documents } = await watch(page);
+  const { page, complaints, documents } = await openPage(`${url}/article`);
   const violations = () => complaints.filter((text) => text.includes('policy'));
   const html = '<p>Water is <strong>rising</strong>. <img src="x"> <a>Read more</a></p>\n';
   const body = page.locator('article > div');
-  await page.goto(`${url}/article`);
   expect(await body.innerHTML()).toBe(html);
   await page.goto(`${url}/`);
   await page.waitForFunction(() => history.scrollRestoration === 'manual');
@@ -25,5 +22,4 @@ it('shows the text without its scripts, in the document and after a navigation',
   await page.getByRole('link', { name: 'Plain' }).click();
   await page.getByRole('heading', { name: 'Plain' }).waitFor();
   await expect.poll(violations).toContainEqual(expect.stringContaining('require-trusted-types-for report'));
-  await page.context().close();
 });

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
-import { useRecipe } from './recipe.ts';
+import { listLoaded, openPage, useRecipe } from './recipe.ts';
 
 /** Returns an image of one color, without loss. */
 function toWebp(width: number, height: number): Buffer {
@@ -27,17 +26,9 @@ it.each([
   ['a sharp screen', 2, 'lake-1280'],
 ])('loads one size of the photo from a hashed URL, without moving the page: %s', async (_, deviceScaleFactor, name) => {
   const { url } = await app.start();
-  const browser = await shareBrowser();
-  const page = await browser.newPage({ viewport: { width: 500, height: 400 }, deviceScaleFactor });
-  const { complaints } = await watch(page);
   const loaded: string[] = [];
-  page.on('response', async (response) => {
-    if (response.request().resourceType() !== 'image') return;
-    const { 'content-type': type, 'cache-control': cache } = await response.allHeaders();
-    loaded.push(`${new URL(response.url()).pathname.replace(/-\w{8}\./, '-*.')} ${type} ${cache}`);
-  });
-  await page.goto(url);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  const options = { viewport: { width: 500, height: 400 }, deviceScaleFactor, before: listLoaded('image', loaded) };
+  const { page, complaints } = await openPage(url, options);
   const photo = page.getByAltText('A lake below a dam');
   const shown = () => photo.evaluate((it: HTMLImageElement) => it.complete && it.naturalWidth > 0);
   await expect.poll(shown).toBe(true);
@@ -49,5 +40,4 @@ it.each([
   await expect.poll(() => loaded).toHaveLength(2);
   expect(loaded[1]).toMatch(/^\/assets\/map-\*\.svg image\/svg\+xml .*immutable$/);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

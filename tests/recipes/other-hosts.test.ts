@@ -1,8 +1,7 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
 import { type RunningApp, startApp } from '../support/owned-app.ts';
-import { useRecipe } from './recipe.ts';
+import { openPage, useRecipe } from './recipe.ts';
 
 const app = useRecipe('other-hosts', (it) => {
   it.write({
@@ -65,18 +64,16 @@ beforeAll(async () => {
 afterAll(async () => void (await server?.stop()));
 
 async function open(path: string) {
-  const page = await (await shareBrowser()).newPage({ userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
   const asked: string[] = [];
-  await page.route(/\.example\//, (route) => {
+  const serve = (route: Route) => {
     const url = route.request().url();
     asked.push(url);
     const contentType = url.endsWith('.js') ? 'text/javascript' : 'text/html';
     const headers = { 'Access-Control-Allow-Origin': '*' };
     return FILES[url] === undefined ? route.abort() : route.fulfill({ body: FILES[url], contentType, headers });
-  });
-  const { complaints } = await watch(page);
-  await page.goto(server.url + path);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  };
+  const before = (page: Page) => page.route(/\.example\//, serve);
+  const { page, complaints } = await openPage(server.url + path, { before });
   return { page, asked, violations: () => complaints.filter((text) => !THEIRS.test(text)) };
 }
 
@@ -93,7 +90,6 @@ it.each(['/', '/about'])('loads analytics only with consent, and what it loads i
   await page.getByText('Counted').waitFor();
   expect(await page.getByText('May we count').count()).toBe(0);
   expect(violations()).toEqual([]);
-  await page.context().close();
 });
 
 it.each([
@@ -107,7 +103,6 @@ it.each([
   await page.frameLocator('iframe').getByLabel('Card').waitFor();
   expect(asked).toContain('https://pay.example/card');
   expect(violations()).toEqual([]);
-  await page.context().close();
 });
 
 it('says so if a provider cannot be reached', async () => {
@@ -115,7 +110,6 @@ it('says so if a provider cannot be reached', async () => {
   await page.route('https://pay.example/pay.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Pay' }).click();
   await page.getByRole('alert').waitFor();
-  await page.context().close();
 });
 
 it('causes no incident', () => {

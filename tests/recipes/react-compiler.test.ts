@@ -2,8 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import { expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
-import { useRecipe } from './recipe.ts';
+import { openPage, useRecipe } from './recipe.ts';
 
 // Renders a list that must not be filtered again when only the counter changes. Line 17 throws.
 const app = useRecipe(
@@ -46,12 +45,10 @@ export default function Home() {
 
 it('memoizes and hydrates without a mismatch', async () => {
   const { url } = await app.start();
-  const page = await (await shareBrowser()).newPage({ userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
-  const { complaints } = await watch(page);
   const said: string[] = [];
-  page.on('console', (message) => message.type() === 'info' && said.push(message.text()));
-  await page.goto(url);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  const { page, complaints } = await openPage(url, {
+    before: (page) => page.on('console', (message) => message.type() === 'info' && said.push(message.text())),
+  });
   await page.getByText('1 shown').waitFor();
   for (const clicks of [1, 2]) {
     await page.getByRole('button').click();
@@ -59,7 +56,6 @@ it('memoizes and hydrates without a mismatch', async () => {
   }
   expect(said).toEqual(['filtered']);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 it.each(['client/assets/home-*.js', 'server/main.js'])('leads a failure to the line of the source: %s', (pattern) => {

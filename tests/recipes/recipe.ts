@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { shareBrowser, watch } from '../support/browser.ts';
 import { createOwnedApp, type OwnedApp, type OwnedAppOptions, project, readProjectFile } from '../support/owned-app.ts';
 import { applyBlocks, listBlocks, type RecipeBlock } from '../support/recipe-blocks.ts';
 
@@ -37,3 +39,29 @@ export function useRecipe(
   afterAll(() => app.remove());
   return app;
 }
+
+/** The user agent of a visitor. Others are treated as crawlers', which get the complete page. */
+export const userAgent = 'Mozilla/5.0 Chrome/150.0.0.0';
+
+/** Opens a page until the test ends, and waits for its router. @param before runs before the navigation */
+export async function openPage(url: string, { before, ...options }: OpenOptions = {}) {
+  const page = await (await shareBrowser()).newPage({ userAgent, ...options });
+  onTestFinished(() => page.context().close());
+  const watched = await watch(page);
+  await before?.(page);
+  await page.goto(url);
+  if (options.javaScriptEnabled !== false) await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  return { page, ...watched };
+}
+
+interface OpenOptions extends BrowserContextOptions {
+  readonly before?: (page: Page) => unknown;
+}
+
+/** Notes each file of this type that a page loads: its path without the hash, its content type and how it is cached. */
+export const listLoaded = (type: string, loaded: string[]) => (page: Page) =>
+  page.on('response', async (response) => {
+    if (response.request().resourceType() !== type) return;
+    const { 'content-type': contentType, 'cache-control': cache } = await response.allHeaders();
+    loaded.push(`${new URL(response.url()).pathname.replace(/-\w{8}\./, '-*.')} ${contentType} ${cache}`);
+  });

@@ -1,10 +1,8 @@
+import type { Request } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { shareBrowser, watch } from '../support/browser.ts';
-import { useRecipe } from './recipe.ts';
+import { openPage, useRecipe, userAgent } from './recipe.ts';
 
 const app = useRecipe('tanstack-query', () => undefined, { withPackages: true });
-
-const userAgent = 'Mozilla/5.0 Chrome/150.0.0.0';
 
 it('renders queries on the server, a deferred one later, and hydrates them without a request', async () => {
   const { url, log } = await app.start();
@@ -13,16 +11,13 @@ it('renders queries on the server, a deferred one later, and hydrates them witho
   expect(html.indexOf('1 orders')).toBeLessThan(html.indexOf('Counting…'));
   expect(html.indexOf('Counting…')).toBeLessThan(html.indexOf('<p>1 sold'));
 
-  const page = await (await shareBrowser()).newPage({ userAgent });
-  const { complaints, data } = await watch(page);
   const calls: string[] = [];
-  page.on('request', (request) => {
+  const note = (request: Request) => {
     const { pathname } = new URL(request.url());
     if (pathname.startsWith('/api/')) calls.push(pathname);
-  });
-  await page.goto(url);
+  };
+  const { page, complaints, data } = await openPage(url, { before: (page) => page.on('request', note) });
   await page.getByText('1 sold').waitFor();
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
 
   // The query shows what the loader returns after a form…
   await page.getByLabel('Item').fill('A gate');
@@ -43,5 +38,4 @@ it('renders queries on the server, a deferred one later, and hydrates them witho
   expect(calls).toEqual(['/api/orders']);
   expect(complaints).toEqual([]);
   expect(log()).not.toContain('A browser reported a failure');
-  await page.context().close();
 });

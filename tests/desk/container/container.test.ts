@@ -67,12 +67,6 @@ describe.skipIf(obstacle !== undefined)('a container', () => {
     });
   });
 
-  it('can check itself', async () => {
-    const container = await run(image());
-    const site = container.exec(['node', 'dist/server/main.js', '--check', 'http://127.0.0.1:3000']);
-    expect(site).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('ok: Answers are streamed.') });
-  });
-
   it('exits with 0 on SIGTERM after sending its responses, and finds its data on the volume again', async () => {
     const data = createVolume(image());
     // Disables overload protection, because the machine can be busy.

@@ -1,17 +1,21 @@
 import { exec } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { FoundIncident } from '../../../src/desk/server/store/records.ts';
-import { shareBrowser } from '../../support/browser.ts';
+import { toOccurrence } from '../../../src/shared/reporting/address.ts';
+import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
+import { exchanged, hydrated } from '../../e2e/site.ts';
+import { shareBrowser, watch } from '../../support/browser.ts';
 import { createFolder } from '../../support/folder.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import {
   ADDRESS,
   type Addresses,
   AGENT,
+  addressIn,
   createGallery,
   createNextGallery,
   failInBrowser,
@@ -19,7 +23,10 @@ import {
   findLogged,
   lookUp,
   placeOf,
+  press,
+  type ReportAnswer,
   readPlaces,
+  reportOf,
   useStore,
 } from '../support/gallery.ts';
 
@@ -52,12 +59,12 @@ async function failEverywhere(running: RunningApp): Promise<Addresses> {
 }
 
 /** Waits until the desk worker has ingested the incident with its full occurrence. */
-async function find(address: string): Promise<FoundIncident> {
+async function find(address: string, from = dataDir): Promise<FoundIncident> {
   expect(address).toMatch(new RegExp(`^${ADDRESS.source}$`));
   return expect
-    .poll(() => lookUp(dataDir, address), { message: `${address} leads nowhere` })
+    .poll(() => lookUp(from, address), { message: `${address} leads nowhere` })
     .toMatchObject({ occurrence: { full: expect.anything() } })
-    .then(() => lookUp(dataDir, address) as Promise<FoundIncident>);
+    .then(() => lookUp(from, address) as Promise<FoundIncident>);
 }
 
 test('a failure that ends the process is stored before it ends', async () => {
@@ -210,4 +217,108 @@ describe('a digest', () => {
 
 function lineOf(place = ''): number {
   return Number(place.slice(place.lastIndexOf(':') + 1));
+}
+
+describe('a tab that was open across a deploy', () => {
+  /** The data of both releases. Only its store has the files of the first one after the deploy. */
+  const data = createFolder(afterAll);
+  let site: RunningApp;
+  let tab: Page;
+  let documents: readonly string[];
+
+  beforeAll(async () => {
+    site = await startApp(app.folder, { DATA_DIR: data });
+    tab = await openTab();
+    ({ documents } = await watch(tab));
+    // If this chunk failed to load, the browser would remember it, and the tab would report only when it is closed.
+    const reporter = tab.waitForResponse(/\/courier-/);
+    await tab.goto('/');
+    await exchanged(tab);
+    await (await reporter).finished();
+    const [id, { store }] = [readBuildId(app), await useStore(data)];
+    const isStored = async () => expect(await store.useBuild({ id, release: id })).toBe(true);
+    await vi.waitFor(isStored, 30_000);
+    await site.stop();
+    site = await startApp(next.folder, { PORT: new URL(site.url).port, DATA_DIR: data });
+  }, 180_000);
+  afterAll(async () => {
+    await tab?.context().close();
+    await site?.stop();
+  });
+
+  const openTab = async () => (await browser.newContext({ baseURL: site.url, userAgent: AGENT })).newPage();
+
+  /** Triggers the failures of the page `/`, and returns the tunnel's responses by failure name. */
+  async function failOn(page: Page): Promise<ReadonlyMap<string, ReportAnswer>> {
+    const answers = new Map<string, ReportAnswer>();
+    answers.set('home-click', await reportOf(page, () => press(page, 'open')));
+    answers.set('home-list', await reportOf(page, () => press(page, 'list')));
+    await press(page, 'more');
+    return answers.set('more-click', await reportOf(page, () => press(page, 'buy')));
+  }
+
+  /** Its digest is unknown when it is journaled. */
+  const findReported = async (id: string) => find(await findLogged(site, { occurrence: toOccurrence(id) }), data);
+
+  test('has its failures resolved with its own build, and the digests that the next build has for the same code', async () => {
+    // Immediately, while the server is still opening its store.
+    const reports = await failOn(tab);
+    const fresh = await openTab();
+    onTestFinished(() => fresh.context().close());
+    await fresh.goto('/');
+    await hydrated(fresh);
+    const newReports = await failOn(fresh);
+
+    const build = readBuildId(app);
+    expect(readBuildId(next)).not.toBe(build);
+    for (const [name, { id, digest: untold }] of reports) {
+      const { id: newId = '', digest } = newReports.get(name) ?? {};
+      expect([name, untold, digest]).toEqual([name, undefined, expect.stringMatching(/^\w{8}$/)]);
+      await findReported(newId);
+      const { incident, occurrence } = await findReported(id);
+      expect([name, incident.digest]).toEqual([name, digest]);
+      expect(incident.counts).toEqual({ server: 0, browser: 2 });
+      expect(occurrence).toMatchObject({ build, release: build, side: 'browser', route: '/' });
+      expect(occurrence?.full && placeOf(occurrence.full)).toBe(places.get(name));
+      expect(await lookUp(data, `${digest}-${toOccurrence(id)}`)).toMatchObject({ occurrence });
+    }
+  });
+
+  test('gets assets that it had not loaded yet from the store, unchanged and cacheable forever', async () => {
+    await press(tab, 'more');
+    await tab.getByRole('heading', { name: 'More', exact: true }).waitFor();
+    const [assets, kept] = [readAssets(app), readAssets(next)];
+    const gone = [...assets].filter(([path]) => !kept.has(path));
+    expect(gone.length).toBeGreaterThan(10);
+    for (const [path, bytes] of gone) {
+      const answer = await fetch(site.url + path, { headers: { 'Accept-Encoding': 'identity' } });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes), path).toBe(true);
+      expect(answer.headers.get('Content-Type')).toBe('text/javascript; charset=utf-8');
+      expect(answer.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable');
+    }
+  });
+
+  test('loads a document of the next release at its next navigation, and does not report that', async () => {
+    await tab.getByRole('link', { name: '/lazy' }).click();
+    await tab.getByRole('heading', { name: 'Lazy, anew' }).waitFor();
+    expect(documents).toEqual(['/', '/lazy']);
+    // Before that, a click would load a document.
+    await exchanged(tab);
+    await tab.getByRole('link', { name: '/', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Home, anew' }).waitFor();
+    expect(documents).toEqual(['/', '/lazy']);
+    expect(addressIn(site.log(), (line) => line.kind === 'load')).toBeUndefined();
+  });
+});
+
+function readBuildId({ folder }: OwnedApp): string {
+  return (JSON.parse(readFileSync(join(folder, 'dist/manifest.json'), 'utf8')) as AssetManifest).buildId;
+}
+
+/** By URL path, without the compressed copies. */
+function readAssets({ folder }: OwnedApp): ReadonlyMap<string, Buffer> {
+  const path = join(folder, 'dist/client/assets');
+  const names = readdirSync(path).filter((name) => !/\.(?:br|gz|zst)$/.test(name));
+  return new Map(names.map((name) => [`/assets/${name}`, readFileSync(join(path, name))]));
 }

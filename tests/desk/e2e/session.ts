@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import type { SessionCookie } from '../../e2e/site.ts';
+import { press, type SessionCookie } from '../../e2e/site.ts';
 import type { E2eServer } from '../../support/e2e-server.ts';
 
 const sessions = new WeakMap<E2eServer, Promise<SessionCookie>>();
@@ -29,5 +29,5 @@ function readToken({ dataDir }: E2eServer): string {
 /** Fills in the sign-in form. */
 export async function signIn(page: Page, server: E2eServer, token = readToken(server)): Promise<void> {
   await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await press(page, 'Sign in');
 }

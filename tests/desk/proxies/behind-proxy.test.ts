@@ -338,29 +338,3 @@ it.each([
   const reply = await readReply(getOverHttp(`${server.url}/`, { agent, headers: { Host: HOST } }));
   expect(reply.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
 });
-
-it('answers 421 to another host, except for probes and scrapers, which use an IP address', async () => {
-  const server = await start({});
-  onTestFinished(async () => void (await server.stop()));
-  const ask = (path: string, headers: Record<string, string> = {}) =>
-    readReply(getOverHttp(server.url + path, { headers: { Host: 'evil.example', ...headers } }));
-  for (const path of [
-    '/',
-    '/late',
-    '/none',
-    '/_data/late',
-    '/api/asked',
-    '/_report',
-    '/desk',
-    '/desk/live',
-    '/assets/a.js',
-  ])
-    expect([path, (await ask(path)).status]).toEqual([path, 421]);
-  const peer = new WebSocket(`${server.url.replace('http', 'ws')}/live`, { headers: { Host: 'evil.example' } });
-  const [, refusal] = await once(peer, 'unexpected-response');
-  peer.on('error', () => undefined).terminate();
-  expect(refusal.statusCode).toBe(421);
-  const token = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
-  const probes = [await ask('/livez'), await ask('/readyz'), await ask('/metrics'), await ask('/metrics', token)];
-  expect(probes.map(({ status }) => status)).toEqual([200, 200, 401, 200]);
-});

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startServer } from '../../support/e2e-server.ts';
-import { createEvent, writeEnvelope } from '../../support/tunnel-site.ts';
+import { sendReport } from '../support/send-report.ts';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 const docs = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8');
@@ -31,9 +31,6 @@ it('shows a journal that cannot be written', async () => {
   rmSync(journal, { recursive: true });
   writeFileSync(journal, 'in the way');
   expect(await scrape()).toContain('spillway_journal_failing 0');
-  const exception = { values: [{ type: 'Error', value: 'boom' }] };
-  const dsn = `${url.replace('://', '://spillway@')}/1`;
-  const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, createEvent({ exception })]));
-  expect((await fetch(`${url}/_report`, { method: 'POST', body })).status).toBe(503);
+  expect((await sendReport(url)).status).toBe(503);
   expect(await scrape()).toContain('spillway_journal_failing 1');
 });

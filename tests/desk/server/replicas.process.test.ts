@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { createFolder } from '../../support/folder.ts';
-import { createEvent, writeEnvelope } from '../../support/tunnel-site.ts';
 import { createFailure } from '../support/desk.ts';
+import { sendReport } from '../support/send-report.ts';
 import { useDesk } from '../support/use-desk.ts';
 import { usePostgres } from '../support/use-postgres.ts';
 
@@ -123,15 +122,10 @@ async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{
   return { status: reply.status, text: await reply.text() };
 }
 
-/** Sends a report as a browser does. @returns its digest, once it is stored */
 async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
-  const exception = { values: [{ type: 'TypeError', value }] };
-  const event = createEvent({ event_id: randomBytes(16).toString('hex'), exception });
-  const dsn = `https://spillway@${new URL(url).host}/1`;
-  const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, event]));
-  const reply = await fetch(`${url}/_report`, { method: 'POST', body });
-  expect(reply.status).toBe(200);
-  return ((await reply.json()) as { digest: string }).digest;
+  const { status, digest } = await sendReport(url, { exception: { values: [{ type: 'TypeError', value }] } });
+  expect(status).toBe(200);
+  return digest;
 }
 
 const openRelease = (options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) =>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DevState } from '../../../src/shared/develop-protocol.ts';
 import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { startRecorder } from '../report-recorder.ts';
-import { exchanged } from '../site.ts';
+import { exchanged, link } from '../site.ts';
 import { type DevApp, startDevApp } from './dev-app.ts';
 
 /** Allows for a build under load, which takes seconds (ms). */
@@ -15,7 +15,6 @@ const PRODUCT = 'src/shared/product';
 const HOME = `${PRODUCT}/pages/home.tsx`;
 const BUTTON = `${PRODUCT}/ui/button.tsx`;
 const ROOT = `${PRODUCT}/pages/root.tsx`;
-const TABLE = `${PRODUCT}/routes.tsx`;
 const SHEET = `${PRODUCT}/pages/home.module.css`;
 const WORDS = 'src/server/product/words.ts';
 const PAGES = 'src/server/product/pages/index.ts';
@@ -170,7 +169,7 @@ describe('an edit', () => {
     app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
     app.edit(`${PRODUCT}/pages/other.tsx`, '<h1>Other', '<h1>Another');
     await poll(() => complaints).toEqual([expect.stringContaining('"Home", "Layout"')]);
-    await page.getByRole('link', { name: 'Other' }).click();
+    await link(page, 'Other').click();
     await page.getByRole('heading', { name: 'Another' }).waitFor();
     expect(documents).toEqual(['/']);
   });
@@ -342,15 +341,6 @@ describe('a failure', () => {
     await expectMended();
     documents.length = 0;
     complaints.length = 0;
-  });
-
-  test('of two routes with one path is shown, and the previous server continues', async () => {
-    const table = app.read(TABLE);
-    app.write(TABLE, table.replace("'/other'", "'/'"));
-    await expectProblem(/routes "home" \('\/'\) and "other" \('\/'\) in src\/shared\/product\/routes\.tsx have/);
-    expect((await fetch(`${app.url}/other`)).status).toBe(200);
-    app.write(TABLE, table);
-    await expectMended();
   });
 
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {

@@ -1,19 +1,19 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
+import { exchanged, heading, hydrated, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
 
 const site = useSite();
 
 const SENTENCE = 'Application error: a client-side exception has occurred while loading the host';
-const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 /** Begins every message that the tour throws. */
 const MESSAGE = 'The tour threw this';
 
-async function expectErrorPage(page: Page, side: 'on our side' | 'in your browser') {
+async function expectErrorPage(page: Page) {
+  const title = 'Something went wrong in your browser';
   const { host } = new URL(site.url);
-  await heading(page, `Something went wrong ${side}`);
+  await heading(page, title);
   await page.locator('.error-sentence').getByText(`${SENTENCE} ${host}`, { exact: true }).waitFor();
-  expect(await page.title()).toBe(`Something went wrong ${side}`);
+  expect(await page.title()).toBe(title);
   // The parts around the page are still there.
   expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
   expect(await page.content()).not.toContain(MESSAGE);
@@ -24,13 +24,13 @@ async function goTo(path: string) {
   const visit = await site.open('/tour/failures');
   await exchanged(visit.page);
   await markDocument(visit.page);
-  await visit.page.getByRole('link', { name: path }).click();
+  await link(visit.page, path).click();
   return visit;
 }
 
 /** Expects that the page around an error still works. */
 async function expectToGoOn(page: Page) {
-  await page.getByRole('link', { name: 'Cards', exact: true }).click();
+  await link(page, 'Cards').click();
   await heading(page, 'Cards');
 }
 
@@ -50,8 +50,8 @@ describe('an error in the browser', () => {
         }),
     });
     await hydrated(page);
-    await page.getByRole('button', { name: 'Throw in a component' }).click();
-    await expectErrorPage(page, 'in your browser');
+    await press(page, 'Throw in a component');
+    await expectErrorPage(page);
     await page
       .getByRole('status')
       .filter({ hasText: /^Digest: [0-9A-Z]{8}-[0-9A-Z]{8}$/ })
@@ -62,45 +62,7 @@ describe('an error in the browser', () => {
 
   test.each(['/tour/fail/effect', '/tour/fail/chunk'])('%s replaces the page', async (path) => {
     const { page } = await site.open(path);
-    await expectErrorPage(page, 'in your browser');
-  });
-
-  test('during hydration is recovered by rendering in the browser', async () => {
-    const { page, complaints } = await site.open('/tour/fail/hydration');
-    await page.getByText('Rendered by the browser.').waitFor();
-    expect(complaints).toEqual([expect.stringContaining('error #418')]);
-    await expectToGoOn(page);
-  });
-});
-
-describe('an error on the server', () => {
-  test('shows its address, and no details', async () => {
-    const { page } = await site.open('/tour/api');
-    const response = await page.goto('/tour/fail/loader');
-    expect(response?.status()).toBe(500);
-    const address = response?.headers()['x-error-digest'] ?? '';
-    expect(address).toMatch(ADDRESS);
-    await hydrated(page);
-    await expectErrorPage(page, 'on our side');
-    expect(await page.locator('main code').innerText()).toBe(address);
-    await expectToGoOn(page);
-  });
-
-  test('in a loader shows its address after a navigation too', async () => {
-    const { page, documents, data } = await goTo('/tour/fail/loader');
-    await expectErrorPage(page, 'on our side');
-    const address = await page.locator('main code').innerText();
-    // The browser requests the data three times, but the failure counts once.
-    expect(data.filter(({ path }) => path === '/_data/tour/fail/loader')).toHaveLength(3);
-    const failed = site.server
-      .log()
-      .split('\n')
-      .flatMap((line) => (line.includes('"msg":"A request failed."') ? [JSON.parse(line)] : []));
-    expect(failed.map(({ digest, occurrence }) => `${digest}-${occurrence}`).lastIndexOf(address)).toBe(
-      failed.length - 1,
-    );
-    expect(documents).toEqual(['/tour/failures']);
-    await expectToGoOn(page);
+    await expectErrorPage(page);
   });
 });
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFolder } from '../../support/folder.ts';
-import { exchanged, heading, useSite } from '../site.ts';
+import { exchanged, heading, link, press, useSite } from '../site.ts';
 
 const site = useSite();
 
-async function openForms(javaScriptEnabled = true, path = '/tour/forms', isAlone = false) {
+async function openForms({ javaScriptEnabled = true, path = '/tour/forms', isAlone = false } = {}) {
   const visit = await site.open(path, { javaScriptEnabled, isAlone });
   if (javaScriptEnabled) await exchanged(visit.page);
   const { page, data } = visit;
@@ -31,7 +31,7 @@ const fileOf = (size: number) => ({ name: 'a.txt', mimeType: 'text/plain', buffe
 test.each([true, false])(
   'a form, with JavaScript: %s, shows errors next to the typed values, then its success, and empties its fields',
   async (isLive) => {
-    const { page, post, documents, complaints } = await openForms(isLive);
+    const { page, post, documents, complaints } = await openForms({ javaScriptEnabled: isLive });
     await fill(page, { 'Your name': 'Ada', 'Your email address': 'nowhere', 'Your message': 'short' });
     expect(await post('Send')).toBe(422);
     await page.getByText('Enter a full email address').waitFor();
@@ -40,7 +40,7 @@ test.each([true, false])(
     expect(await page.getByLabel('Your email address').getAttribute('aria-invalid')).toBe('true');
 
     await fill(page, { 'Your email address': 'ada@example.org', 'Your message': 'The water is rising.' });
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await press(page, 'Send');
     if (isLive) expect(await page.getByRole('button', { name: 'Sending…' }).isDisabled()).toBe(true);
     await page.locator('#contact').getByText('Thank you. Sent at').waitFor();
     await expect.poll(() => page.getByLabel('Your name').inputValue()).toBe('');
@@ -65,21 +65,14 @@ test('a form follows the redirect of its action, shows fresh data, and keeps its
   expect(documents).toEqual(['/tour/forms']);
 });
 
-test('a form accepts a file', async () => {
-  const { page, post } = await openForms();
-  await page.getByLabel('A file under 64 MB').setInputFiles(fileOf(5));
-  await post('Upload');
-  await page.getByText('a.txt: 5 bytes, text/plain').waitFor();
-});
-
 test('a form in the layout posts to the current page, also to a static one', async () => {
-  const { page, listPosts, documents } = await openForms(true, '/tour/static');
+  const { page, listPosts, documents } = await openForms({ path: '/tour/static' });
   await fill(page, { 'A form in the layout': 'ad' });
-  await page.getByRole('button', { name: 'Leave note' }).click();
+  await press(page, 'Leave note');
   await page.getByText('Write at least three characters').waitFor();
   expect(await page.getByLabel('A form in the layout').inputValue()).toBe('ad');
   await fill(page, { 'A form in the layout': 'Good page.' });
-  await page.getByRole('button', { name: 'Leave note' }).click();
+  await press(page, 'Leave note');
   await page.getByText('You wrote: Good page.').waitFor();
   expect([listPosts(), documents]).toEqual([Array(2).fill('/tour/static'), ['/tour/static']]);
 });
@@ -91,7 +84,7 @@ test('a file that is too large is refused before it is sent, and what was typed 
   truncateSync(path, 70e6);
   const file = page.getByLabel('A file under 64 MB');
   await file.setInputFiles(path);
-  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await press(page, 'Upload');
   await page.getByText('This is more than 64 MB.').first().waitFor();
   expect([listPosts(), documents]).toEqual([[], ['/tour/forms']]);
   expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
@@ -99,7 +92,7 @@ test('a file that is too large is refused before it is sent, and what was typed 
 });
 
 test('the progress of an upload is shown', async () => {
-  const { page, documents, complaints } = await openForms(true, '/tour/forms', true);
+  const { page, documents, complaints } = await openForms({ isAlone: true });
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.emulateNetworkConditions', {
@@ -115,7 +108,7 @@ test('the progress of an upload is shown', async () => {
     }).observe(document.body, { subtree: true, childList: true, attributes: true });
   });
   await page.getByLabel('A file under 64 MB').setInputFiles(fileOf(2e6));
-  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await press(page, 'Upload');
   await page.getByText('a.txt: 2000000 bytes, text/plain').waitFor();
   const seen = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
   expect(seen.filter((value) => value > 0 && value < 1).length).toBeGreaterThan(2);
@@ -138,29 +131,29 @@ test('the response to a form has fresh page data, without another request', asyn
 });
 
 test('a form keeps its values if the server cannot be reached', async () => {
-  const { page, documents } = await openForms(true, '/tour/forms', true);
+  const { page, documents } = await openForms({ isAlone: true });
   await fill(page, { 'Name of a gate': 'Far gate' });
   await page.context().setOffline(true);
-  await page.getByRole('button', { name: 'Add' }).click();
+  await press(page, 'Add');
   await page.locator('#gates').getByText('The form was not sent.').waitFor();
   expect(await page.getByLabel('Name of a gate').inputValue()).toBe('Far gate');
   await page.context().setOffline(false);
-  await page.getByRole('button', { name: 'Add' }).click();
-  await page.getByRole('button', { name: 'Remove Far gate' }).click();
+  await press(page, 'Add');
+  await press(page, 'Remove Far gate');
   await page.getByText('Far gate').waitFor({ state: 'detached' });
   expect(documents).toEqual(['/tour/forms']);
 });
 
 test('a form discards earlier prefetches', async () => {
-  const { page, data } = await openForms(true, '/tour/cards');
-  const link = page.getByRole('link', { name: 'Forms', exact: true });
+  const { page, data } = await openForms({ path: '/tour/cards' });
+  const forms = link(page, 'Forms');
   const listRequests = () => data.filter(({ path }) => path === '/_data/tour/forms');
-  await link.hover();
+  await forms.hover();
   await expect.poll(listRequests).toHaveLength(1);
   await fill(page, { 'A form in the layout': 'Good page.' });
-  await page.getByRole('button', { name: 'Leave note' }).click();
+  await press(page, 'Leave note');
   await page.getByText('You wrote: Good page.').waitFor();
-  await link.evaluate((anchor: HTMLElement) => anchor.click());
+  await forms.evaluate((anchor: HTMLElement) => anchor.click());
   await heading(page, 'Forms');
   expect(listRequests()).toHaveLength(2);
 });
@@ -173,14 +166,14 @@ test('a fetcher shows its count immediately, and does not change the rest of the
   await fill(page, { 'Your name': 'Ada' });
   const release = Promise.withResolvers<void>();
   await page.route('**/tour/forms', (route) => release.promise.then(() => route.continue()));
-  await page.getByRole('button', { name: 'Like' }).click();
+  await press(page, 'Like');
   await expectCount(1);
   const answered = page.waitForResponse((response) => response.request().method() === 'POST');
   release.resolve();
   expect((await answered).status()).toBe(200);
   await page.waitForTimeout(100);
   await expectCount(1);
-  await page.getByRole('button', { name: 'Like' }).click();
+  await press(page, 'Like');
   await expectCount(2);
   expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
   expect(data.filter(({ method }) => method === 'GET')).toEqual([]);

@@ -1,14 +1,12 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
+import { exchanged, heading, hydrated, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
 
 const site = useSite();
 
 const ROUTER = /\/assets\/navigator-[^/]+\.js$/;
 const CHUNK = /\/assets\/cards-[^/]+\.js$/;
 const SHEET = /\/assets\/cards-[^/]+\.css$/;
-
-const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first();
 
 /** Delays requests for a URL until `release()` is called. */
 async function hold(page: Page, url: RegExp): Promise<() => void> {
@@ -49,8 +47,8 @@ describe('before the router is loaded', () => {
     const likes = page.locator('#likes output');
     const before = Number.parseInt(await likes.innerText(), 10);
     await page.getByLabel('Your name').fill('Ada');
-    await page.getByRole('button', { name: 'Like' }).click();
-    await page.getByRole('button', { name: 'Send' }).click();
+    await press(page, 'Like');
+    await press(page, 'Send');
     await page.waitForTimeout(150);
     expect(data).toEqual([]);
     release();
@@ -81,7 +79,7 @@ describe('before the router is loaded', () => {
 
   test('Back from a hash stays on the page', async () => {
     const { page, release, documents, complaints } = await openHeld('/tour/navigation');
-    await page.getByRole('link', { name: 'a hash, by a plain link' }).click();
+    await link(page, 'a hash, by a plain link').click();
     await page.waitForURL('**#ferry');
     await page.goBack();
     release();
@@ -97,7 +95,7 @@ test('links and forms work as plain HTML if the router cannot be loaded, also wi
   });
   await hydrated(page);
   await page.getByLabel('Your name').fill('Ada');
-  await page.getByRole('button', { name: 'Send' }).click();
+  await press(page, 'Send');
   await page.getByText('Enter a full email address').waitFor();
   expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
   await hydrated(page);
@@ -121,74 +119,70 @@ test('links and forms work as plain HTML if the router cannot be loaded, also wi
 /** Clicks without a hover, which would prefetch, so that the navigation itself fails. */
 const clickCards = (page: Page) => link(page, 'Cards').evaluate((anchor: HTMLElement) => anchor.click());
 
-describe.each([
+test.each([
   ['code', CHUNK],
   ['styles', SHEET],
-])('a page whose %s cannot be loaded', (_what, url) => {
-  test('within 3.8 s is loaded as a document, once', async () => {
-    const held = Promise.withResolvers<void>();
-    const { page, documents } = await site.open('/', {
-      async before(page) {
-        await page.clock.install();
-        await page.route(url, () => held.resolve(), { times: 1 }); // and never answers
-      },
-    });
-    await exchanged(page);
-    await page.clock.pauseAt(Date.now() + 60_000);
-    await clickCards(page);
-    await held.promise;
-    await page.clock.runFor(3700);
-    expect(documents).toEqual(['/']);
-    // The page's clock starts a little after the request.
-    async function step(): Promise<readonly string[]> {
-      await page.clock.runFor(200).catch(() => {}); // its document can be replaced
-      return documents;
-    }
-    await expect.poll(step).toEqual(['/', '/tour/cards']);
-    await heading(page, 'Cards');
-    expect(documents).toEqual(['/', '/tour/cards']);
+])('a page whose %s cannot be loaded within 3.8 s is loaded as a document, once', async (_what, url) => {
+  const held = Promise.withResolvers<void>();
+  const { page, documents } = await site.open('/', {
+    async before(page) {
+      await page.clock.install();
+      await page.route(url, () => held.resolve(), { times: 1 }); // and never answers
+    },
   });
+  await exchanged(page);
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await clickCards(page);
+  await held.promise;
+  await page.clock.runFor(3700);
+  expect(documents).toEqual(['/']);
+  // The page's clock starts a little after the request.
+  async function step(): Promise<readonly string[]> {
+    await page.clock.runFor(200).catch(() => {}); // its document can be replaced
+    return documents;
+  }
+  await expect.poll(step).toEqual(['/', '/tour/cards']);
+  await heading(page, 'Cards');
+  expect(documents).toEqual(['/', '/tour/cards']);
 });
 
-describe('a server that runs another build', () => {
-  /** Answers requests as the next release would. */
-  function exchangeBuild(page: Page, url = '**/_data/**') {
-    return page.route(url, async (route) => {
-      const response = await route.fetch();
-      const build = response.headers()['x-build-id'] ?? '';
-      const body = (await response.text()).replaceAll(build, 'anotherbuild');
-      await route.fulfill({ response, body, headers: { ...response.headers(), 'x-build-id': 'anotherbuild' } });
-    });
-  }
-
-  test.each(['navigation', 'prefetch'])(
-    'causes a document load at the next navigation, if a %s detects it',
-    async (how) => {
-      const { page, documents, data } = await site.open('/', { before: exchangeBuild });
-      await exchanged(page);
-      if (how === 'prefetch') {
-        await link(page, 'API').hover();
-        await expect.poll(() => data.length).toBe(1);
-        await page.waitForTimeout(200);
-        expect(documents).toEqual(['/']);
-      }
-      await clickCards(page);
-      await page.waitForURL('**/tour/cards');
-      await heading(page, 'Cards');
-      await page.waitForTimeout(200);
-      expect(documents).toEqual(['/', '/tour/cards']);
-    },
-  );
-
-  test('does not lose typed form values', async () => {
-    const { page, documents } = await site.open('/tour/forms');
-    await exchanged(page);
-    await exchangeBuild(page, '**/tour/forms');
-    await page.getByLabel('Your name').fill('Ada');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Enter a full email address').waitFor();
-    await page.waitForTimeout(200);
-    expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
-    expect(documents).toEqual(['/tour/forms']);
+/** Answers requests as the next release would. */
+function exchangeBuild(page: Page, url = '**/_data/**') {
+  return page.route(url, async (route) => {
+    const response = await route.fetch();
+    const headers = { ...response.headers(), 'x-build-id': 'anotherbuild' };
+    const body = (await response.text()).replaceAll(response.headers()['x-build-id'] ?? '', 'anotherbuild');
+    await route.fulfill({ response, body, headers });
   });
+}
+
+test.each(['navigation', 'prefetch'])(
+  'another build of the server causes a document load at the next navigation, if a %s detects it',
+  async (how) => {
+    const { page, documents, data } = await site.open('/', { before: exchangeBuild });
+    await exchanged(page);
+    if (how === 'prefetch') {
+      await link(page, 'API').hover();
+      await expect.poll(() => data.length).toBe(1);
+      await page.waitForTimeout(200);
+      expect(documents).toEqual(['/']);
+    }
+    await clickCards(page);
+    await page.waitForURL('**/tour/cards');
+    await heading(page, 'Cards');
+    await page.waitForTimeout(200);
+    expect(documents).toEqual(['/', '/tour/cards']);
+  },
+);
+
+test('another build of the server does not lose typed form values', async () => {
+  const { page, documents } = await site.open('/tour/forms');
+  await exchanged(page);
+  await exchangeBuild(page, '**/tour/forms');
+  await page.getByLabel('Your name').fill('Ada');
+  await press(page, 'Send');
+  await page.getByText('Enter a full email address').waitFor();
+  await page.waitForTimeout(200);
+  expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
+  expect(documents).toEqual(['/tour/forms']);
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, isSameDocument, markDocument, useSite } from '../site.ts';
+import { exchanged, heading, isSameDocument, link, markDocument, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -31,7 +31,7 @@ async function follow(page: Page, href: string): Promise<void> {
     link.setAttribute('data-link', 'none');
     document.querySelector('main')?.append(link);
   }, href);
-  await page.getByRole('link', { name: 'Added' }).click();
+  await link(page, 'Added').click();
 }
 
 test('a link shows the next page without a document load, with one request for its data, and moves focus and title', async () => {
@@ -147,7 +147,7 @@ describe('scrolling', () => {
     await page.getByRole('link', { name: 'Leave at Meadows' }).scrollIntoViewIfNeeded();
     await page.waitForFunction(() => scrollY > 300);
     const left = await readScroll(page);
-    await page.getByRole('link', { name: 'Leave at Meadows' }).click();
+    await link(page, 'Leave at Meadows').click();
     await heading(page, 'Cards');
     await isScrolledTo(page, 0);
     await page.goBack();
@@ -174,7 +174,7 @@ describe('scrolling', () => {
 
 test('focus stays where it is while only the search changes', async () => {
   const { page } = await openLive('/tour/navigation');
-  await page.getByRole('link', { name: 'Another search' }).focus();
+  await link(page, 'Another search').focus();
   await page.keyboard.press('Enter');
   await page.getByText('it is from spring').waitFor();
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Another search');

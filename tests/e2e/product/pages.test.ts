@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RouteDefinition } from '#engine';
 import { routes } from '#product/routes.tsx';
 import { expectAccessible, listViolations } from '../accessible.ts';
-import { exchanged, heading, hydrated, useSite } from '../site.ts';
+import { exchanged, heading, hydrated, link, press, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -36,7 +36,7 @@ test.each([...paths, '/nowhere'])(
 test('the demos are accessible after use', async () => {
   const { page } = await site.open('/tour/forms');
   await exchanged(page);
-  await page.getByRole('button', { name: 'Send' }).click();
+  await press(page, 'Send');
   await page.locator('#contact [aria-invalid]').first().waitFor();
   expect(await listViolations(page)).toEqual([]);
 });
@@ -54,7 +54,7 @@ test("a static page is hydrated from the browser's cache, after a 304 without a 
   expect(await page.locator('#rendered-at').getAttribute('datetime')).toBe(time);
   await page.goBack();
   await exchanged(page);
-  await page.getByRole('link', { name: 'API', exact: true }).click();
+  await link(page, 'API').click();
   await heading(page, 'API');
   expect(complaints).toEqual([]);
 });
@@ -118,7 +118,7 @@ test.each(['/tour/streaming', '/'])(
     const { page, complaints, data, documents } = await site.open(from, { before: recordOrder, waitUntil: 'commit' });
     if (from === '/') {
       await exchanged(page);
-      await page.getByRole('link', { name: 'Streaming', exact: true }).first().click();
+      await link(page, 'Streaming').click();
     }
     await page.locator('#mountains').getByText('64 cm').waitFor();
     expect(await page.evaluate(() => (window as unknown as { order: string[] }).order)).toEqual(ORDER);
@@ -138,7 +138,7 @@ test.each(['/tour/streaming', '/'])(
 test('deferred values do not delay a visitor who leaves', async () => {
   const { page, complaints, documents } = await site.open('/tour/streaming', { waitUntil: 'commit' });
   await exchanged(page);
-  await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
+  await link(page, 'Cards').click();
   await heading(page, 'Cards');
   await page.goBack();
   await page.locator('#mountains').getByText('64 cm').waitFor();

@@ -1,6 +1,6 @@
 import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, useSite } from '../site.ts';
+import { exchanged, heading, link, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -10,62 +10,19 @@ async function openLive(path: string) {
   return visit;
 }
 
-const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first();
-
-/** Delays page data until `release()` is called, and counts the requests without a response. */
+/** Delays page data until `release()` is called. `open` has the requests without a response. */
 async function hold(page: Page) {
   const open = new Set<Request>();
-  const seen = { open: 0, most: 0, all: 0 };
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route('**/_data/**', async (route) => {
     open.add(route.request());
-    seen.all++;
-    seen.open = open.size;
-    seen.most = Math.max(seen.most, open.size);
     await released;
     const response = await route.fetch();
     open.delete(route.request());
-    seen.open = open.size;
     await route.fulfill({ response }).catch(() => {}); // aborted by then
   });
-  return { seen, release };
+  return { open, release };
 }
-
-/** Adds visible links to the top of the page. */
-function addLinks(page: Page, prefetch: string, paths: readonly string[]) {
-  return page.evaluate(
-    ([kind, hrefs]) => {
-      const box = document.createElement('p');
-      for (const href of hrefs) {
-        const anchor = document.createElement('a');
-        Object.assign(anchor, { href, textContent: `to ${href}` });
-        anchor.setAttribute('data-link', kind);
-        box.append(anchor, ' ');
-      }
-      document.body.prepend(box);
-    },
-    [prefetch, paths] as const,
-  );
-}
-
-test('prefetches never have more than five requests in flight, and do not delay a navigation', async () => {
-  const { page, data } = await openLive('/');
-  const { seen, release } = await hold(page);
-  await addLinks(page, 'viewport', ['/tour/cards', '/tour/cards#gauge']); // one request for both
-  await addLinks(
-    page,
-    'viewport',
-    Array.from({ length: 12 }, (_, index) => `/tour/cards?gauge=${index}`),
-  );
-  await expect.poll(() => seen.open).toBe(5);
-  await link(page, 'API').evaluate((anchor: HTMLElement) => anchor.click());
-  await expect.poll(() => data.some(({ path, isPrefetch }) => path === '/_data/tour/api' && !isPrefetch)).toBe(true);
-  expect(data.filter(({ isPrefetch }) => isPrefetch)).toHaveLength(5);
-  release();
-  await heading(page, 'API');
-  expect(data.filter(({ path }) => path === '/_data/tour/cards').length).toBeLessThanOrEqual(1);
-  expect(data.length).toBeLessThan(12); // queued ones were dropped
-});
 
 describe('a hover', () => {
   test.each([
@@ -73,11 +30,11 @@ describe('a hover', () => {
     ['has arrived', false],
   ])("that is followed by a click serves as the navigation's request, if its response %s", async (_, isHeld) => {
     const { page, data, documents } = await openLive('/');
-    const { seen, release } = await hold(page);
+    const { open, release } = await hold(page);
     // As soon as the data has arrived, the code of the page is prefetched too.
     const files = ['js', 'css'].map((type) => page.waitForRequest(new RegExp(`/assets/cards-[^/]+\\.${type}$`)));
     await link(page, 'Cards').hover();
-    await expect.poll(() => seen.open).toBe(1);
+    await expect.poll(() => open.size).toBe(1);
     if (!isHeld) {
       const answered = page.waitForEvent('requestfinished');
       release();
@@ -126,7 +83,11 @@ describe('a hover', () => {
 test('a prefetch that fails is sent once, and the click shows a failure with an address', async () => {
   const path = '/tour/fail/late';
   const { page, data } = await openLive('/');
-  await addLinks(page, 'intent', [path]);
+  await page.evaluate((href) => {
+    const anchor = Object.assign(document.createElement('a'), { href, textContent: `to ${href}` });
+    anchor.setAttribute('data-link', 'intent');
+    document.body.prepend(anchor);
+  }, path);
   const ended = new Promise<void>((resolve) => {
     const end = (request: Request) => request.url().endsWith(`/_data${path}`) && resolve();
     page.on('requestfinished', end).on('requestfailed', end); // the first failed line ends it

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_PAGE_REPORTS } from '../../../src/shared/limits.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../report-recorder.ts';
-import { exchanged, heading, hydrated, usePages, type Visit, type VisitOptions } from '../site.ts';
+import { exchanged, heading, hydrated, link, press, usePages, type Visit, type VisitOptions } from '../site.ts';
 import { createFailingApp } from './failing-app.ts';
 
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
@@ -32,8 +32,6 @@ afterAll(async () => {
   clone.remove();
 });
 
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-
 /** Follows a link of the home page, after the router and the chunk that reports failures in detail are loaded. */
 async function goTo(path: string, before?: VisitOptions['before']): Promise<Visit> {
   let courier: Promise<Response> | undefined;
@@ -46,7 +44,7 @@ async function goTo(path: string, before?: VisitOptions['before']): Promise<Visi
   });
   await exchanged(opened.page);
   await (await courier)?.finished();
-  await opened.page.getByRole('link', { name: path, exact: true }).click();
+  await link(opened.page, path).click();
   return opened;
 }
 

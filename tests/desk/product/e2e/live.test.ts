@@ -1,6 +1,14 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { exchanged, heading, isSameDocument, markDocument, useSite, type VisitOptions } from '../../../e2e/site.ts';
+import {
+  exchanged,
+  heading,
+  isSameDocument,
+  markDocument,
+  press,
+  useSite,
+  type VisitOptions,
+} from '../../../e2e/site.ts';
 import { deskSession, signIn } from '../../e2e/session.ts';
 
 const site = useSite(async () => ({}));
@@ -63,7 +71,7 @@ test('an incident shows changes of another tab, and keeps a note that is being t
   await note.fill('Half a thou');
   const other = await page.context().newPage();
   await other.goto(`/desk/${digest}`);
-  await other.getByRole('button', { name: 'Resolve' }).click();
+  await press(other, 'Resolve');
   await page.getByRole('button', { name: 'Reopen' }).waitFor();
   expect(await note.inputValue()).toBe('Half a thou');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('note');
@@ -117,7 +125,7 @@ test('a hidden tab has no stream. When it is visible again, it updates, or asks 
   await hide();
   const other = await page.context().newPage();
   await other.goto('/desk');
-  await other.getByRole('button', { name: 'Sign out' }).click();
+  await press(other, 'Sign out');
   await heading(other, 'Sign in to the desk');
   await turn('visible');
   await heading(page, 'Sign in to the desk');

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from '../../../e2e/accessible.ts';
-import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../../../e2e/site.ts';
+import { exchanged, heading, hydrated, link, press, useSite, type VisitOptions } from '../../../e2e/site.ts';
 import { type MailReceiver, startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
 import { until } from '../../../support/until.ts';
 import { deskSession, signIn } from '../../e2e/session.ts';
@@ -44,47 +44,44 @@ test('the first start prints a link that works once, and leads to the line of a 
   const path = (LINK.exec(site.server.log())?.[1] ?? '').slice(site.url.length);
   const { page } = await site.open(path, { isAlone: true });
   expect(page.url()).toBe(`${site.url}/`);
-  await page.getByRole('button', { name: 'Break something' }).click();
+  await press(page, 'Break something');
   await heading(page, 'Something went wrong on our side');
   await page.locator('.error-page').getByRole('link', { name: DIGEST }).click();
   await heading(page, FAILED);
   await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();
   const { page: other } = await site.open(path, { isAlone: true });
-  await other.getByRole('button', { name: 'Sign in' }).click();
+  await press(other, 'Sign in');
   await other.getByText('This link was already used').waitFor();
   expect(site.server.log().match(/ticket=/g)).toHaveLength(1);
 });
 
-test.each([true, false])(
-  'signing in leads to the requested page, and signing out leaves no desk data in the tab, with JavaScript: %s',
-  async (javaScriptEnabled) => {
-    const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled, isAlone: true });
-    await heading(page, SIGN_IN);
-    if (javaScriptEnabled) await exchanged(page);
-    await signIn(page, site.server, 'not-the-token-of-this-desk');
-    await page.getByRole('alert').getByText('That token is not valid.').waitFor();
-    expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
-    await signIn(page, site.server);
-    await heading(page, 'Incidents');
-    expect(page.url()).toBe(`${site.url}/desk?state=all`);
-    if (javaScriptEnabled) expect(documents).toHaveLength(1);
-    // Chromium logs each 401 response to the console.
-    expect(complaints.filter((line) => !line.includes('status of 401'))).toEqual([]);
-    expect(await page.context().cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Lax', path: '/' }]);
+test('signing in leads to the requested page, and signing out leaves no desk data in the tab', async () => {
+  const { page, complaints, documents } = await site.open('/desk?state=all', { isAlone: true });
+  await heading(page, SIGN_IN);
+  await exchanged(page);
+  await signIn(page, site.server, 'not-the-token-of-this-desk');
+  await page.getByRole('alert').getByText('That token is not valid.').waitFor();
+  expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
+  await signIn(page, site.server);
+  await heading(page, 'Incidents');
+  expect(page.url()).toBe(`${site.url}/desk?state=all`);
+  expect(documents).toHaveLength(1);
+  // Chromium logs each 401 response to the console.
+  expect(complaints.filter((line) => !line.includes('status of 401'))).toEqual([]);
+  expect(await page.context().cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Lax', path: '/' }]);
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await heading(page, SIGN_IN);
-    expect(await page.context().cookies()).toEqual([]);
-    await page.goBack();
-    await heading(page, SIGN_IN);
-  },
-);
+  await press(page, 'Sign out');
+  await heading(page, SIGN_IN);
+  expect(await page.context().cookies()).toEqual([]);
+  await page.goBack();
+  await heading(page, SIGN_IN);
+});
 
 test('a test notification shows its result', async () => {
   const { page, complaints } = await open('/desk/notifications');
   mails.answer = '550 no such user';
   await hydrated(page);
-  await page.getByRole('button', { name: 'Send a test' }).click();
+  await press(page, 'Send a test');
   const said = page.getByRole('status');
   await said.getByText(/^Sent: Webhook 127\.0\.0\.1:\d+\. It answered 200\.$/).waitFor();
   await said.getByText('The mail server refused it (550). Check MAIL_FROM and MAIL_TO.').waitFor();
@@ -105,12 +102,12 @@ test('an address in the search box leads to the source line, which can be copied
   const path = `/desk/${address.replace('-', '/')}`;
   expect(page.url()).toBe(site.url + path);
   const read = () => page.evaluate(() => navigator.clipboard.readText());
-  await page.getByRole('button', { name: 'Copy as text' }).click();
+  await press(page, 'Copy as text');
   await expect.poll(read).toContain(`${FAILED}\n    at failLoader.loader (src/server/product/pages/`);
-  await page.getByRole('button', { name: 'Copy as test' }).click();
+  await press(page, 'Copy as test');
   await expect.poll(read).toContain(`it('GET /tour/fail/loader does not fail with ${address.slice(0, 8)}'`);
   const copied = await read();
-  await page.getByRole('link', { name: 'Incidents', exact: true }).click();
+  await link(page, 'Incidents').click();
   await page.getByRole('link', { name: FAILED }).click();
   await heading(page, FAILED);
   expect(complaints).toEqual([]);
@@ -197,6 +194,14 @@ describe('axe finds no violation, and nothing overflows, wide and light or narro
       await hydrated(page);
       await expectAccessible(page);
     }
+  });
+
+  test('on the reference of its API, whose markup the parser does not change', async () => {
+    const { page, complaints } = await open('/api/desk/docs');
+    await expectAccessible(page);
+    const html = await (await fetch(page.url())).text();
+    expect(await page.locator('p').count()).toBe(html.match(/<p[ >]/g)?.length);
+    expect(complaints).toEqual([]);
   });
 
   test('on the sign-in page, before and after a wrong token', async () => {

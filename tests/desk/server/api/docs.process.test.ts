@@ -5,30 +5,23 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { startServer } from '../../../support/e2e-server.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { createEvent, writeEnvelope } from '../../../support/tunnel-site.ts';
+import { sendReport } from '../../support/send-report.ts';
 
 const run = promisify(execFile);
 const TOKEN = 'a-token-of-sixteen-characters';
 const docs = readFileSync(fileURLToPath(new URL('../../../../docs/desk.md', import.meta.url)), 'utf8');
+
+const BOOM = { exception: { values: [{ type: 'Error', value: 'boom' }] } };
 
 const hasCurl = await run('curl', ['--version']).then(
   () => true,
   () => false,
 );
 
-/** Sends a browser's report as a small envelope. @returns the digest of its incident */
-async function fail(url: string): Promise<string> {
-  const exception = { values: [{ type: 'Error', value: 'boom' }] };
-  const dsn = `${url.replace('://', '://spillway@')}/1`;
-  const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, createEvent({ exception })]));
-  const reply = await fetch(`${url}/_report`, { method: 'POST', body });
-  return ((await reply.json()) as { digest: string }).digest;
-}
-
 it.skipIf(!hasCurl)('the examples in docs/desk.md work as documented', async () => {
   const server = await startServer({ OPERATOR_TOKEN: TOKEN });
   onTestFinished(() => server.stop());
-  const DIGEST = await fail(server.url);
+  const { digest: DIGEST } = await sendReport(server.url, BOOM);
   const [, script = ''] = /^## Use it from a program\n.*?^```sh\n(.*?)^```$/ms.exec(docs) ?? [];
   const env = { ...process.env, DESK: server.url, TOKEN, DIGEST };
   // Puts each answer on a separate line.

@@ -4,8 +4,9 @@ import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { ECHO_AGE } from '../../../../src/server/reports/memory.ts';
 import { toOccurrence } from '../../../../src/shared/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/reporting/browser-report.ts';
-import { createEvent, startTunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
+import { startTunnelSite } from '../../../support/tunnel-site.ts';
 import { createFailure } from '../../support/desk.ts';
+import { sendReport } from '../../support/send-report.ts';
 import { useDesk } from '../../support/use-desk.ts';
 
 const newId = () => randomBytes(16).toString('hex');
@@ -23,12 +24,9 @@ async function start() {
   onTestFinished(() => site.close());
 
   async function sendEvent(more: object = {}) {
-    const event = createEvent({ event_id: newId(), ...more });
-    const dsn = `http://spillway@127.0.0.1:${site.port}/1`;
-    const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, event]));
-    const reply = await fetch(`${site.origin}/_report`, { method: 'POST', body });
+    const reply = await sendReport(site.origin, more);
     expect(reply.status).toBe(200);
-    return (await reply.json()) as { id?: string; digest?: string };
+    return reply;
   }
   return {
     desk,
@@ -48,7 +46,7 @@ describe('echoes from strangers', () => {
     const { desk, fail, sendEcho, ignoredEchoes } = await start();
     const failures = Array.from({ length: 15 }, () => fail());
     const echoes = [];
-    for (const { address } of failures) echoes.push((await sendEcho(address)).id ?? '');
+    for (const { address } of failures) echoes.push((await sendEcho(address)).id);
     for (const { address } of failures) await sendEcho(address);
     // Sends a burst for one digest, which a journal would sample out.
     await Promise.all(Array.from({ length: 15 }, () => sendEcho(failures[0]?.address ?? '')));

@@ -20,7 +20,7 @@ async function useWebhook(): Promise<WebhookReceiver> {
   return webhook;
 }
 
-async function open(wanted: Partial<NotifySettings>, options: Parameters<typeof useDesk>[0]): Promise<Desk> {
+async function open(wanted: Partial<NotifySettings>, options: Parameters<typeof useDesk>[0] = {}): Promise<Desk> {
   const deskOrigin = 'https://desk.example.com';
   const notify = { webhooks: [], webhookSecret: undefined, mail: undefined, after: 1, deskOrigin, ...wanted };
   return (await useDesk({ notify, ...options })).desk;
@@ -35,14 +35,12 @@ const read = ({ posted }: WebhookReceiver) => posted.map(({ body }): Sent => JSO
 const listDone = async ({ calls }: Desk) =>
   (await calls.listNotifications(50)).filter(({ state }) => state !== 'waiting');
 
-describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
-  const toUrl = async () => (name === 'SQLite' ? undefined : postgres.createDatabase());
-
+describe('a desk', () => {
   it('notifies of a new incident, and when it returns after it was resolved', async () => {
     const [webhook, mails] = [await useWebhook(), await startMailServer()];
     onTestFinished(() => mails.close());
     const mail = { smtpUrl: `smtp://127.0.0.1:${mails.port}`, from: 'desk@example.com', to: ['ada@example.com'] };
-    const desk = await open({ webhooks: [webhook.url], mail }, { databaseUrl: await toUrl() });
+    const desk = await open({ webhooks: [webhook.url], mail });
     for (let count = 0; count < 50; count += 1) desk.journal(createFailure());
     await until(() => webhook.posted.length > 0 && mails.mails.length > 0, 'both', PATIENCE);
     await desk.calls.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'now' }, { author: 'ada' });
@@ -58,7 +56,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
   it('retries after a restart what failed before, and sends it once', async () => {
     const webhook = await useWebhook();
     webhook.answer = { status: 503 };
-    const at = { dataDir: createFolder(onTestFinished), databaseUrl: await toUrl() };
+    const at = { dataDir: createFolder(onTestFinished) };
     const first = await open({ webhooks: [webhook.url] }, at);
     first.journal(createFailure());
     await until(() => webhook.posted.length === 1, 'the first try', PATIENCE);

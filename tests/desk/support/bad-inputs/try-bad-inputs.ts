@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { parseReply, type RawReply } from '../../../support/raw-http.ts';
 import { requiredHeaders } from '../../../support/required-headers.ts';
 import type { BadInput } from './list-bad-inputs.ts';
 
@@ -28,16 +29,16 @@ export async function tryBadInputs(inputs: readonly BadInput[], options: TryOpti
   return { replies, faults };
 }
 
-function* judge(input: BadInput, replies: readonly SplitReply[], { secrets }: TryOptions): Generator<string> {
+function* judge(input: BadInput, replies: readonly RawReply[], { secrets }: TryOptions): Generator<string> {
   const last = replies.filter(({ status }) => status >= 200);
   if (last.length > input.most) yield `${last.length} replies`;
-  for (const { status, headers, head, body } of last) {
+  for (const { status, headers, body } of last) {
     if (status >= 500) yield `status ${status}`;
     for (const name of requiredHeaders(String(input.bytes))) if (!(name in headers)) yield `no ${name} on ${status}`;
     if ('x-injected' in headers) yield 'an injected header in the response';
     const { location } = headers;
     if (location !== undefined && !/^\/(?![/\\])[\x21-\x7e]*$/.test(location)) yield `a Location of ${location}`;
-    const found = secrets.find((secret) => (head + body).includes(secret));
+    const found = secrets.find((secret) => (JSON.stringify(headers) + body).includes(secret));
     if (found !== undefined) yield `a secret in the response: ${found}`;
     if (/\n\s+at .+:\d+:\d+/.test(body)) yield 'a stack in the response';
     const isPage = headers['content-type']?.startsWith('text/html');
@@ -84,54 +85,18 @@ function exchange(
   });
 }
 
-interface SplitReply {
-  readonly status: number;
-  /** By lowercase name. If a header is repeated, the last one wins. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** As Latin-1, including the blank line at its end. */
-  readonly head: string;
-  readonly body: string;
+/** Splits the bytes of a connection into responses, which end where the next one begins. A cut one is a fault. */
+function splitReplies(bytes: Buffer, isHead: boolean): { replies: RawReply[]; fault: string | undefined } {
+  const texts = bytes.toString('latin1').split(/(?=HTTP\/1\.1 \d{3}[ \r])/);
+  const replies = texts.filter((text) => text !== '').map(parseReply);
+  const cut = replies.find((reply) => !isWhole(reply, isHead));
+  return { replies, fault: cut && `incomplete response with status ${cut.status}` };
 }
 
-/** Splits the bytes of a connection into responses as RFC 9112 says. An incomplete response is a fault. */
-function splitReplies(bytes: Buffer, isHead: boolean): { replies: SplitReply[]; fault?: string } {
-  const replies: SplitReply[] = [];
-  let rest = bytes.toString('latin1');
-  while (rest !== '') {
-    const end = rest.indexOf('\r\n\r\n') + 4;
-    const status = Number(/^HTTP\/1\.1 (\d{3})(?: |\r)/.exec(rest)?.[1] ?? Number.NaN);
-    if (end < 4 || Number.isNaN(status))
-      return { replies, fault: `expected a response, got: ${JSON.stringify(rest.slice(0, 60))}` };
-    const head = rest.slice(0, end);
-    const headers = Object.fromEntries(
-      head
-        .split('\r\n')
-        .slice(1, -2)
-        .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-    );
-    const hasBody = status >= 200 && status !== 204 && status !== 304 && !isHead;
-    rest = rest.slice(end);
-    const body = hasBody ? takeBody(rest, headers) : { text: '', length: 0 };
-    if (body === undefined) return { replies, fault: `incomplete response with status ${status}` };
-    replies.push({ status, headers, head, body: body.text });
-    rest = rest.slice(body.length);
-  }
-  return { replies };
-}
-
-function takeBody(rest: string, headers: SplitReply['headers']): { text: string; length: number } | undefined {
-  if (headers['transfer-encoding'] !== 'chunked') {
-    const length = Number(headers['content-length'] ?? rest.length);
-    return length <= rest.length ? { text: rest.slice(0, length), length } : undefined;
-  }
-  let text = '';
-  for (let at = 0; ; ) {
-    const line = /^([0-9a-f]+)\r\n/i.exec(rest.slice(at, at + 20));
-    const size = Number.parseInt(line?.[1] ?? '', 16);
-    const from = at + (line?.[0].length ?? 0);
-    if (rest.slice(from + size, from + size + 2) !== '\r\n') return undefined;
-    text += rest.slice(from, from + size);
-    at = from + size + 2;
-    if (size === 0) return { text, length: at };
-  }
+/** Whether the body is as long as the head says (RFC 9112). */
+function isWhole({ status, headers, body }: RawReply, isHead: boolean): boolean {
+  if (!(status >= 100)) return false;
+  if (isHead || status < 200 || status === 204 || status === 304) return body === '';
+  if (headers['transfer-encoding'] === 'chunked') return /(?:^|\r\n)0\r\n\r\n$/.test(body);
+  return body.length === Number(headers['content-length'] ?? body.length);
 }
