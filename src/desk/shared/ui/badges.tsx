@@ -1,6 +1,6 @@
-import { toCount } from '../../../shared/words.ts';
 import { KIND_WORDS, STATE_WORDS } from '../choices.ts';
 import type { FullShape, IncidentKind, SideCounts, StatusShape } from '../shapes.ts';
+import { toCount } from '../words.ts';
 import styles from './badges.module.css';
 
 export function KindBadge({

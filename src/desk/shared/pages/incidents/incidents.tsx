@@ -1,11 +1,11 @@
 import { useRef } from 'react';
 import { Link, type PageProps } from '#engine';
-import { toCount } from '../../../../shared/words.ts';
 import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { STATE_WORDS, STATES } from '../../choices.ts';
 import { toListHref } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../page-data.ts';
 import { PassingTime } from '../../ui/ago.tsx';
+import { toCount } from '../../words.ts';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
 import styles from './incidents.module.css';

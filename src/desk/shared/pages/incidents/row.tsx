@@ -1,5 +1,4 @@
 import { Link } from '#engine';
-import { toCount, toPlural } from '../../../../shared/words.ts';
 import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { SpanName } from '../../page-data.ts';
@@ -8,7 +7,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toStateDetail } from '../../words.ts';
+import { toCount, toPlural, toStateDetail } from '../../words.ts';
 import styles from './row.module.css';
 
 interface RowProps {

@@ -1,10 +1,10 @@
 import { Link, type PageProps } from '#engine';
-import { toPlural } from '../../../../shared/words.ts';
 import { Form, useActionResult } from '../../actions.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { NotificationShape, NotificationsData } from '../../page-data.ts';
 import { Ago, PassingTime } from '../../ui/ago.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { toPlural } from '../../words.ts';
 import styles from './notifications.module.css';
 
 /** The targets of notifications, and the last attempts. */

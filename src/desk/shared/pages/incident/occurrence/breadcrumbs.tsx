@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
-import { toDuration, toExactTime, toIsoTime, toPlural } from '../../../../../shared/words.ts';
+import { toIsoTime } from '../../../../../shared/words.ts';
 import type { BreadcrumbShape, ErrorShape } from '../../../shapes.ts';
 import { Panel } from '../../../ui/panel.tsx';
+import { toDuration, toExactTime, toPlural } from '../../../words.ts';
 import styles from './breadcrumbs.module.css';
 
 interface BreadcrumbsProps {

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Link } from '#engine';
-import { toExactTime, toPlural } from '../../../../../shared/words.ts';
 import { toIncidentHref } from '../../../href.ts';
 import type { IncidentData } from '../../../page-data.ts';
 import type {
@@ -14,7 +13,7 @@ import type {
 import { Ago } from '../../../ui/ago.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
-import { MISSED_WORDS } from '../../../words.ts';
+import { MISSED_WORDS, toExactTime, toPlural } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import styles from './occurrence.module.css';
 import { Stack } from './stack.tsx';

@@ -1,9 +1,9 @@
-import { toPlural } from '../../../../../shared/words.ts';
 import { colourSource } from '../../../colour-source.ts';
 import { chooseOpen, groupFrames, toPackages } from '../../../frames.ts';
 import type { ErrorShape, FrameShape, FullShape } from '../../../shapes.ts';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
+import { toPlural } from '../../../words.ts';
 import styles from './stack.module.css';
 
 /** The chain of errors, outermost first. Frames of the app are open, the others folded. */
