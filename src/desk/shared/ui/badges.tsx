@@ -17,8 +17,8 @@ export function KindBadge({
 /** The state, and when it ends. */
 export function StateBadge({ status }: { readonly status: StatusShape }) {
   const { state, isRegression } = status;
-  const word = state === 'open' && isRegression ? 'Regression' : STATE_WORDS[state];
   const look = state === 'open' && isRegression ? 'regression' : state;
+  const word = look === 'regression' ? 'Regression' : STATE_WORDS[look];
   return <span className={`${styles.badge} ${styles[look]}`}>{word}</span>;
 }
 

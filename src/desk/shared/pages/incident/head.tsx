@@ -23,7 +23,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <KindBadge kind={data.kind} level={data.shown?.full?.level} />
         <StateBadge status={status} />
         {(detail || status.changedAt !== undefined) && (
-          <span className={styles.detail}>
+          <span className="quiet">
             {detail}
             {status.changedAt !== undefined && (
               <>

@@ -58,7 +58,7 @@ function Marks({ of: breadcrumbs, failedAt, children }: MarksProps) {
           <span className={styles.message}>
             {message}
             {data.map(([name, value]) => (
-              <span key={name} className={styles.data}>
+              <span key={name} className="quiet">
                 {' '}
                 {name} <code>{value}</code>
               </span>
