@@ -187,7 +187,7 @@ async function show(desk: Desk, words: readonly string[]): Promise<void> {
   const found = named && (await store.find(named, values.environment ?? named.environment));
   if (!found) {
     const digest = parseAddress(text)?.digest;
-    const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
+    const deletion = digest === undefined ? undefined : await store.readDeletion(digest, values.environment);
     if (deletion) throw new TerminalError(toDeletedWords(deletion));
     throw new TerminalError(
       `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,
