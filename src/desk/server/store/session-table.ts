@@ -1,5 +1,4 @@
 import { Minute } from '../../../shared/units.ts';
-import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** The name and role of a session or a sign-in link. */
@@ -63,10 +62,4 @@ export function createSessionTable({ driver }: StoreContext) {
       return { name, role, fingerprint };
     },
   };
-}
-
-/** Deletes expired sessions and links. */
-export async function dropOldSessions(sql: Sql): Promise<void> {
-  await sql.run(`DELETE FROM desk_sessions WHERE expires_at <= ${sql.dialect.now}`);
-  await sql.run(`DELETE FROM desk_links WHERE expires_at <= ${sql.dialect.now}`);
 }
