@@ -122,9 +122,9 @@ function recordBlockedLoop(funnel: Funnel, { at, ms }: BlockedLoop): void {
 type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes'>;
 
 function registerGauges({ gauge }: TrackerHost['metrics'], desk: WatchedDesk): void {
-  gauge('spillway_store_reachable', '1 if the store of the desk is available.', () => {
-    return Number(desk.condition.store === 'reachable');
-  });
+  gauge('spillway_store_reachable', '1 if the store of the desk is available.', () =>
+    Number(desk.condition.store === 'reachable'),
+  );
   gauge(
     'spillway_journal_waiting_bytes',
     'Bytes of the journal that are not in the store yet. They grow while the store is unavailable.',
@@ -133,15 +133,11 @@ function registerGauges({ gauge }: TrackerHost['metrics'], desk: WatchedDesk): v
   gauge(
     'spillway_journal_failing',
     '1 if the last failure could not be written to the journal. It is only in the log.',
-    () => {
-      return Number(desk.condition.journal === 'failing');
-    },
+    () => Number(desk.condition.journal === 'failing'),
   );
   gauge('spillway_desk_store_bytes', 'Size of what the desk stores at the last measurement.', () => desk.storedBytes);
-  gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {
-    return Number(desk.condition.worker === 'running');
-  });
-  gauge('spillway_desk_calls_pending', 'Calls that the desk worker has not answered yet.', () => {
-    return desk.pendingCalls;
-  });
+  gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () =>
+    Number(desk.condition.worker === 'running'),
+  );
+  gauge('spillway_desk_calls_pending', 'Calls that the desk worker has not answered yet.', () => desk.pendingCalls);
 }

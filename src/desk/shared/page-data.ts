@@ -29,8 +29,8 @@ export interface IncidentsData {
   readonly canChange: boolean;
   readonly view: ViewShape;
   readonly rows: readonly IncidentRow[];
-  /** Counts per tab; undefined if not counted. */
-  readonly totals: Readonly<Partial<Record<IncidentState, number>>>;
+  /** Counts per tab. */
+  readonly totals: Readonly<Record<IncidentState, number>>;
   /** Options of the filters. */
   readonly choices: {
     readonly routes: readonly string[];

@@ -1,4 +1,5 @@
-import { toErrorHint, toExactTime, toPlural } from '../../shared/words.ts';
+import { Day, Hour, Minute, Second } from '../../shared/units.ts';
+import { toErrorHint, toIsoTime } from '../../shared/words.ts';
 import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
@@ -62,3 +63,54 @@ export const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
     'may not be stored yet, because more failures are arriving. Reload the page in a moment. This is the latest occurrence that was kept in full.',
   unknown: 'is unknown or was deleted. This is the latest occurrence that was kept in full.',
 };
+
+/** `just now`, `3 min ago`, `in 2 h`: one unit, rounded down. */
+export function toAgo(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  if (distance < 5 * Second) return 'just now';
+  const [unit, length] = UNITS.find(([, length]) => distance >= length) ?? ['s', Second];
+  const words = `${Math.floor(distance / length)} ${unit}`;
+  return at <= now ? `${words} ago` : `in ${words}`;
+}
+
+const UNITS = [
+  ['d', Day],
+  ['h', Hour],
+  ['min', Minute],
+] as const;
+
+/** Formats in UTC, so that server, browser and colleagues elsewhere see the same: `2026-11-21 20:31:07 UTC`. */
+export function toExactTime(at: number): string {
+  const text = toIsoTime(at);
+  return text === '' ? 'at an unknown time' : `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
+}
+
+/** `640 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`: rounded to the units shown. */
+export function toDuration(ms: number): string {
+  if (Math.round(ms) < Second) return `${Math.round(ms)} ms`;
+  const tenths = Math.round(ms / 100);
+  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
+  const rounded = Math.round(ms / Second) * Second;
+  if (rounded < Hour) return join([Math.floor(rounded / Minute), 'min'], [(rounded % Minute) / Second, 's']);
+  if (rounded < Day) return join([Math.floor(rounded / Hour), 'h'], [Math.floor((rounded % Hour) / Minute), 'min']);
+  return join([Math.floor(rounded / Day), 'd'], [Math.floor((rounded % Day) / Hour), 'h']);
+}
+
+function join([large, name]: [number, string], [small, smallName]: [number, string]): string {
+  return small > 0 ? `${large} ${name} ${small} ${smallName}` : `${large} ${name}`;
+}
+
+/** `1,234,567`, the same on every machine. */
+export function toCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** `1 visitor`, `2,000 visitors` */
+export function toPlural(count: number, one: string, many = `${one}s`): string {
+  return `${toCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** `412 MiB` */
+export function toMebibytes(bytes: number): string {
+  return `${toCount(Math.round(bytes / 1024 / 1024))} MiB`;
+}

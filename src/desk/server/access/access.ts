@@ -4,7 +4,7 @@ import type { OpenedTracker, Operator } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import { StoreError } from '../store/sql.ts';
 import { withinTime } from '../within-time.ts';
-import { clearSessionCookie, proxyOperatorOf, sessionCookieOf, setSessionCookie } from './credentials.ts';
+import { proxyOperatorOf, sessionCookieOf, setSessionCookie } from './credentials.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** The sign-in state of one request, and the ways to change it. */
@@ -69,7 +69,7 @@ export function createReadAccess(signIn: SignIn): ReadAccess {
       },
       async signOut() {
         await signIn.end(session);
-        clearSessionCookie(req, res);
+        setSessionCookie(req, res, '');
       },
     };
   };

@@ -53,18 +53,12 @@ function toCookieName(req: IncomingMessage): string {
   return requestInfo(req).secure ? SECURE_NAME : PLAIN_NAME;
 }
 
+/** @param session empty to remove the cookie */
 export function setSessionCookie(req: IncomingMessage, res: ServerResponse, session: string): void {
-  addCookie(req, res, session, SESSION_TIME / Second);
-}
-
-export function clearSessionCookie(req: IncomingMessage, res: ServerResponse): void {
-  addCookie(req, res, '', 0);
-}
-
-function addCookie(req: IncomingMessage, res: ServerResponse, value: string, seconds: number): void {
+  const seconds = session === '' ? 0 : SESSION_TIME / Second;
   const secure = requestInfo(req).secure ? '; Secure' : '';
   res.appendHeader(
     'Set-Cookie',
-    `${toCookieName(req)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
+    `${toCookieName(req)}=${session}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
   );
 }

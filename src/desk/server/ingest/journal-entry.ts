@@ -1,19 +1,10 @@
 import type { Failure } from '#engine/tracker';
 
 /** A summary of an occurrence, stored when many failures are alike. It is enough to find it by its address. */
-export interface OccurrenceSummary {
-  readonly digest: string;
-  readonly occurrence: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly side: Failure['side'];
-  readonly build: string;
-  readonly release: string;
-  readonly route?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly traceId?: string | undefined;
-  readonly visitor?: string | undefined;
-}
+export type OccurrenceSummary = Pick<
+  Failure,
+  'digest' | 'occurrence' | 'at' | 'side' | 'build' | 'release' | 'route' | 'requestId' | 'traceId' | 'visitor'
+>;
 
 /** A line of a journal. */
 export type JournalEntry =

@@ -1,5 +1,6 @@
-import { toCount, toIsoTime, toPlural } from '../../../shared/words.ts';
+import { toIsoTime } from '../../../shared/words.ts';
 import { toIncidentHref } from '../../shared/href.ts';
+import { toCount, toPlural } from '../../shared/words.ts';
 import type { ClaimedMessage, NotificationEvent } from '../store/notification-table.ts';
 import type { Incident } from '../store/records.ts';
 import { presentTitle } from '../views/present-incident-row.ts';

@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { requestInfo, type ServerPages } from '#engine/server';
+import { type LoaderArgs, requestInfo, type ServerPages } from '#engine/server';
 import {
   createContentPolicy,
   createPages,
@@ -32,6 +32,23 @@ export const pages = { root, incidents, incident, notifications } satisfies Serv
   DeskActions
 >;
 
+/**
+ * Replaces the halves of emoji in page data. Visitors can send them, and cutting a text leaves them. HTML would have U+FFFD
+ * in their place, and the page data would not, so hydration would fail.
+ */
+function withWholeText(table: typeof pages): typeof pages {
+  const halves = Object.entries(table).map(([id, page]) => {
+    const loader = async (args: LoaderArgs<DeskContext>) => toWholeText(await page.loader(args));
+    return [id, { ...page, loader }];
+  });
+  return Object.fromEntries(halves); // the same pages
+}
+
+/** @param data plain JSON */
+function toWholeText<Data>(data: Data): Data {
+  return JSON.parse(JSON.stringify(data), (_name, value) => (typeof value === 'string' ? value.toWellFormed() : value));
+}
+
 interface DeskPagesOptions {
   readonly calls: DeskCalls;
   readonly signIn: SignIn;
@@ -62,7 +79,7 @@ export async function createDeskPages(
       family: 'desk',
       base: DESK_PATH,
       routes,
-      pages,
+      pages: withWholeText(pages),
       document: Document,
       errorPages,
       createContext: async ({ request, response }) => ({

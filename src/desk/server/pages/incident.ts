@@ -5,7 +5,7 @@ import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES, MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
 import type { IncidentData } from '../../shared/page-data.ts';
-import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
+import type { StateChange } from '../store/change-incident.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
@@ -120,12 +120,8 @@ async function change(args: ActionArgs<DeskContext>, to: StateChange, words: str
   const author = operatorOf(context).name;
   const changed = await context.calls.changeState(keyOf(args), to, { author });
   if (changed.outcome !== 'changed') notFound();
-  const overtook = toOvertaken(changed, readText(form, 'version'));
-  return { words, ...(overtook !== undefined && { overtook }) };
-}
-
-/** @param seen the version that the form was rendered with; empty if unknown */
-function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
-  if (seen === '' || seen === String(before.version)) return undefined;
-  return `it was changed: ${toStandingWords(before)}`;
+  const { before } = changed;
+  const seen = readText(form, 'version');
+  const isSeen = seen === '' || seen === String(before.version);
+  return { words, ...(!isSeen && { overtook: `it was changed: ${toStandingWords(before)}` }) };
 }

@@ -2,17 +2,16 @@ import { redirect } from '#engine';
 import { type ActionArgs, invalid, type LoaderArgs } from '#engine/server';
 import { type ActingPage, type LoadingPage, parseAddress, type Refusal } from '#engine/tracker';
 import { Hour } from '../../../shared/units.ts';
-import { toPlural } from '../../../shared/words.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { isFiltered, toIncidentHref } from '../../shared/href.ts';
 import type { IncidentsData } from '../../shared/page-data.ts';
+import { toPlural } from '../../shared/words.ts';
 import { defined } from '../defined.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
-import { type IncidentKey, toKey } from '../store/incident-key.ts';
+import { toKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
-import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readScope, readView, toFilter } from './read-view.ts';
 
@@ -92,6 +91,7 @@ function unique(values: readonly string[]): string[] {
   return [...new Set(values)].filter((value) => value !== '').slice(0, MAX_CHOICES);
 }
 
+/** Changes each incident separately: one that was deleted in the meantime does not stop the others. */
 async function changeTicked(
   { form, url, context }: ActionArgs<DeskContext>,
   to: StateChange,
@@ -104,17 +104,9 @@ async function changeTicked(
   const author = operatorOf(context).name;
   const environment = readScope(url) || context.facts.environment;
   const keys = [...new Set(ticked.map(({ digest }) => toKey(digest, environment)))];
-  return changeAll(keys, to, done, { author, calls: context.calls });
-}
-
-/** Changes each incident separately: one that was deleted in the meantime does not stop the others. */
-async function changeAll(
-  keys: readonly IncidentKey[],
-  to: StateChange,
-  done: string,
-  { author, calls }: { readonly author: string; readonly calls: DeskCalls },
-): Promise<Changed> {
-  const outcomes = await Promise.all(keys.slice(0, MAX_TICKED).map((key) => calls.changeState(key, to, { author })));
+  const outcomes = await Promise.all(
+    keys.slice(0, MAX_TICKED).map((key) => context.calls.changeState(key, to, { author })),
+  );
   const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
   const gone = outcomes.length - changed;
   const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} already deleted.` : '';

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { requestInfo } from '#engine/server';
 import { API_POLICY, isOfThisSite, type Origins, onClose, refuse } from '#engine/tracker';
@@ -71,15 +71,11 @@ export function createLive({
     res.write(EVENT);
 
     async function ping(): Promise<void> {
-      if (await isSignedIn(req, res)) send(res, PING);
+      const { operator, isAway } = await readAccess(req, res);
+      // A stream stays open while the store is unavailable.
+      if (operator || isAway) send(res, PING);
       else res.end();
     }
-  }
-
-  /** A stream stays open while the store is unavailable. */
-  async function isSignedIn(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
-    const { operator, isAway } = await readAccess(req, res);
-    return isAway || operator !== undefined;
   }
 
   /** Answers `GET /desk/live` and passes other requests on. */

@@ -7,8 +7,8 @@ import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
 import type { Incident } from './records.ts';
-import { toSearchCondition } from './search-text.ts';
-import { placeholders, type Sql, type SqlValue } from './sql.ts';
+import { type Condition, toSearchConditions } from './search-text.ts';
+import { placeholders, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** Selects incidents that match all fields that are set and not empty. */
@@ -69,11 +69,12 @@ export function createIncidentList({ reader, environment }: StoreContext) {
       const { limit, sort = 'last', cursor, now = Date.now() } = query;
       const column = ORDERS[sort];
       const conditions = toConditions({ environment, ...query });
-      if (cursor !== undefined) addCursor(conditions, column, readCursor(cursor, sort));
+      if (cursor !== undefined) conditions.push(afterCursor(column, readCursor(cursor, sort)));
+      const { where, values } = toWhere(conditions);
       const rows = await reader.all<{ key: IncidentKey; sort_key: number }>(
-        `SELECT i.key, ${column} AS sort_key FROM desk_incidents i ${conditions.text()}
+        `SELECT i.key, ${column} AS sort_key FROM desk_incidents i ${where}
           ORDER BY ${column} DESC, i.key LIMIT ?`,
-        [...conditions.values, limit + 1],
+        [...values, limit + 1],
       );
       const page = rows.slice(0, limit);
       const incidents = await readIncidents(
@@ -90,10 +91,10 @@ export function createIncidentList({ reader, environment }: StoreContext) {
 
     /** Counts the incidents in each state that match the rest of the filter. */
     async countStates(filter: IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
-      const conditions = toConditions({ environment, ...filter, state: 'all' });
+      const { where, values } = toWhere(toConditions({ environment, ...filter, state: 'all' }));
       const rows = await reader.all<{ state: IncidentState; count: number }>(
-        `SELECT i.state, COUNT(*) AS count FROM desk_incidents i ${conditions.text()} GROUP BY i.state`,
-        conditions.values,
+        `SELECT i.state, COUNT(*) AS count FROM desk_incidents i ${where} GROUP BY i.state`,
+        values,
       );
       return {
         open: 0,
@@ -105,40 +106,30 @@ export function createIncidentList({ reader, environment }: StoreContext) {
   };
 }
 
-class Conditions {
-  readonly values: SqlValue[] = [];
-  readonly #texts: string[] = [];
-
-  add(text: string, ...values: readonly SqlValue[]): void {
-    this.#texts.push(text);
-    this.values.push(...values);
-  }
-
-  text(): string {
-    return `WHERE ${this.#texts.join(' AND ')}`;
-  }
+function toWhere(conditions: readonly Condition[]) {
+  return {
+    where: `WHERE ${conditions.map(([text]) => text).join(' AND ')}`,
+    values: conditions.flatMap(([, ...values]) => values),
+  };
 }
 
-function addCursor(conditions: Conditions, column: string, { value, id }: Cursor): void {
-  conditions.add(`${column} <= ? AND (${column} < ? OR i.key > ?)`, value, value, id);
+function afterCursor(column: string, { value, id }: Cursor): Condition {
+  return [`${column} <= ? AND (${column} < ? OR i.key > ?)`, value, value, id];
 }
 
-function toConditions(filter: IncidentFilter & { readonly environment: string }): Conditions {
-  const conditions = new Conditions();
-  const { state = 'all', side, kind, route, release, environment, from, search } = filter;
-  conditions.add('i.environment = ?', environment);
-  if (state !== 'all') conditions.add('i.state = ?', state);
-  if (side) conditions.add(`i.${side}_count > 0`);
-  if (kind) conditions.add('i.kind = ?', kind);
-  if (route) conditions.add('i.route = ?', route);
+function toConditions(filter: IncidentFilter & { readonly environment: string }): Condition[] {
+  const { state = 'all', side, kind, route, release, environment, from, search = '' } = filter;
+  const conditions: Condition[] = [['i.environment = ?', environment], ...toSearchConditions(search)];
+  if (state !== 'all') conditions.push(['i.state = ?', state]);
+  if (side) conditions.push([`i.${side}_count > 0`]);
+  if (kind) conditions.push(['i.kind = ?', kind]);
+  if (route) conditions.push(['i.route = ?', route]);
   if (release) {
-    conditions.add('EXISTS (SELECT 1 FROM desk_releases r WHERE r.key = i.key AND r.release = ?)', release);
+    conditions.push(['EXISTS (SELECT 1 FROM desk_releases r WHERE r.key = i.key AND r.release = ?)', release]);
   }
   if (from !== undefined) {
-    conditions.add('EXISTS (SELECT 1 FROM desk_hours h WHERE h.key = i.key AND h.hour >= ?)', toHour(from));
+    conditions.push(['EXISTS (SELECT 1 FROM desk_hours h WHERE h.key = i.key AND h.hour >= ?)', toHour(from)]);
   }
-  const match = search && toSearchCondition(search);
-  if (match) conditions.add(match.text, ...match.values);
   return conditions;
 }
 

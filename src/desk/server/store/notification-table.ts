@@ -7,7 +7,6 @@ import {
   MAX_IN_MESSAGE,
   MAX_MESSAGES_PER_HOUR,
   MAX_NOTIFICATION_ATTEMPTS,
-  NOTIFICATION_AGE,
   NOTIFICATION_LEASE,
   NOTIFICATION_RETRY_FIRST,
   NOTIFICATION_RETRY_LONGEST,
@@ -245,8 +244,4 @@ async function withOpenIncidents(sql: Sql, rows: readonly WaitingRow[], now: num
 function toWait(attempts: number): number {
   const doubled = NOTIFICATION_RETRY_FIRST * 2 ** Math.min(attempts - 1, 20);
   return Math.min(doubled, NOTIFICATION_RETRY_LONGEST);
-}
-
-export async function dropOldNotifications(sql: Sql): Promise<void> {
-  await sql.run(`DELETE FROM desk_notifications WHERE created_at < ${sql.dialect.now} - ?`, [NOTIFICATION_AGE]);
 }

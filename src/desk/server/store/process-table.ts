@@ -26,35 +26,32 @@ export interface DeadProcess extends ProcessStart, Heartbeat {
 }
 
 export function createProcessTable({ driver }: StoreContext) {
+  /** @param beatAt an expression. @param onConflict what to do if the process is known */
+  async function store(
+    { id, build, release, environment, startedAt }: ProcessStart,
+    { inFlight, memory }: Heartbeat,
+    blockedMs: number,
+    { beatAt, onConflict }: { readonly beatAt: string; readonly onConflict: string },
+  ): Promise<void> {
+    await driver.run(
+      `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${beatAt}) ON CONFLICT (id) ${onConflict}`,
+      [id, build, release, environment, startedAt, memory, JSON.stringify(inFlight), Math.round(blockedMs)],
+    );
+  }
+
   return {
     /** Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. */
-    async storeHeartbeat(start: ProcessStart, { inFlight, memory }: Heartbeat, blockedMs: number): Promise<void> {
-      await driver.run(
-        `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${driver.dialect.now})
-          ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
-            blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
-        [
-          start.id,
-          start.build,
-          start.release,
-          start.environment,
-          start.startedAt,
-          memory,
-          JSON.stringify(inFlight),
-          Math.round(blockedMs),
-        ],
-      );
-    },
+    storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat, blockedMs: number): Promise<void> =>
+      store(start, heartbeat, blockedMs, {
+        beatAt: driver.dialect.now,
+        onConflict: `DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
+          blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
+      }),
 
     /** Records a process that left a journal but never reached the store. */
-    async storeUnknown({ id, build, release, environment, startedAt }: ProcessStart): Promise<void> {
-      await driver.run(
-        `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
-          VALUES (?, ?, ?, ?, ?, 0, '[]', 0, ?) ON CONFLICT (id) DO NOTHING`,
-        [id, build, release, environment, startedAt, startedAt],
-      );
-    },
+    storeUnknown: (start: ProcessStart): Promise<void> =>
+      store(start, { inFlight: [], memory: 0 }, 0, { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' }),
 
     async storeEnd(id: string): Promise<void> {
       await driver.run(

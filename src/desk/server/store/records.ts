@@ -1,6 +1,7 @@
 import type { Failure, FrameLocation, StackFrame } from '#engine/tracker';
 import type { FailureKind } from '../../../shared/words.ts';
 import type { IncidentState, SideCounts } from '../../shared/shapes.ts';
+import type { OccurrenceSummary } from '../ingest/journal-entry.ts';
 import type { IncidentKey } from './incident-key.ts';
 
 /** A stack frame in the source code. */
@@ -73,18 +74,8 @@ export interface IncidentRelease {
 }
 
 /** One occurrence of an incident. */
-export interface Occurrence {
+export interface Occurrence extends Omit<OccurrenceSummary, 'digest'> {
   readonly key: IncidentKey;
-  /** As in the address. */
-  readonly occurrence: string;
-  readonly at: number;
-  readonly side: Failure['side'];
-  readonly requestId?: string;
-  readonly traceId?: string;
-  readonly build: string;
-  readonly release: string;
-  readonly route?: string;
-  readonly visitor?: string;
   /** Whether there is a full record. */
   readonly isFull: boolean;
   /** The full record, if there is one and the caller requested it. */

@@ -1,11 +1,9 @@
-import { DELETE_BATCH, PROCESS_AGE } from '../limits.ts';
+import { Minute } from '../../../shared/units.ts';
+import { DELETE_BATCH, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { dropOldNotifications } from './notification-table.ts';
 import { recountVisitors } from './occurrence-table.ts';
-import { dropOldRevalidations } from './revalidation-table.ts';
-import { dropOldSessions } from './session-table.ts';
 import { inParts, readClock, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 import { dropOldSalts } from './visitor-table.ts';
@@ -26,6 +24,9 @@ export interface RetentionReport {
   readonly bytes: number;
 }
 
+/** Replicas that cannot reach the store for longer render the page again by its age (ms). */
+const REVALIDATION_AGE = 10 * Minute;
+
 /** The share of the limit that a store is reduced to, so that it does not reach the limit again soon. */
 const ENOUGH = 0.9;
 
@@ -40,9 +41,6 @@ export function createRetention({ driver }: StoreContext) {
       const now = await readClock(driver);
       await dropOldBuilds(driver, options.build);
       await dropOldSalts(driver);
-      await dropOldSessions(driver);
-      await dropOldRevalidations(driver);
-      await dropOldNotifications(driver);
       await dropByAge(driver, now - options.maxAge, now);
       await driver.reclaim();
       const deletedForSize = await shrink(driver, options.maxBytes);
@@ -58,6 +56,10 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
   ]);
   const old: readonly (readonly [table: string, key: string, where: string])[] = [
     ['desk_occurrences', 'key, occurrence', `at < ${before}`],
+    ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
+    ['desk_links', 'id_hash', `expires_at <= ${now}`],
+    ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],
+    ['desk_revalidations', 'path', `at < ${now - REVALIDATION_AGE}`],
     ['desk_processes', 'id', `ended_at < ${now - PROCESS_AGE}`],
     // Without its position, the journal of a process that is still alive would be counted again.
     [

@@ -1,5 +1,5 @@
-import { Minute, Second } from '../../../shared/units.ts';
-import { readClock, type Sql } from './sql.ts';
+import { Second } from '../../../shared/units.ts';
+import { readClock } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** A page that replicas have to render again. */
@@ -18,9 +18,6 @@ interface ChangedPages {
 /** A transaction that was slow to commit is found within this time (ms). */
 const OVERLAP = 5 * Second;
 
-/** Replicas that cannot reach the store for longer render the page again by its age (ms). */
-const AGE = 10 * Minute;
-
 export function createRevalidationTable({ driver }: StoreContext) {
   return {
     async listRevalidations(since: number): Promise<ChangedPages> {
@@ -31,8 +28,4 @@ export function createRevalidationTable({ driver }: StoreContext) {
       return { now, found };
     },
   };
-}
-
-export async function dropOldRevalidations(sql: Sql): Promise<void> {
-  await sql.run(`DELETE FROM desk_revalidations WHERE at < ${sql.dialect.now} - ${AGE}`);
 }

@@ -11,26 +11,16 @@ const MAX_FRAMES = 10;
 /** The number of words that a search uses, and the length of each (characters). */
 const MAX_WORDS = 8;
 const MAX_WORD = 100;
-/** A condition on an incident `i`. */
-interface SearchCondition {
-  readonly text: string;
-  readonly values: readonly SqlValue[];
-}
+
+/** A condition on an incident `i`, and its values. */
+export type Condition = readonly [text: string, ...values: readonly SqlValue[]];
 
 /**
- * Returns a condition for incidents whose text contains all words. The text is in lower case, which both databases compare
+ * Returns conditions for incidents whose text contains all words. The text is in lower case, which both databases compare
  * alike. Words match parts of the text and are never patterns.
- *
- * @returns undefined if the search has no words
  */
-export function toSearchCondition(search: string): SearchCondition | undefined {
-  const words = toWords(search);
-  if (words.length === 0) return undefined;
-  const matches = words.map(() => "i.search LIKE ? ESCAPE '\\'").join(' AND ');
-  return {
-    text: matches,
-    values: words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),
-  };
+export function toSearchConditions(search: string): Condition[] {
+  return toWords(search).map((word) => ["i.search LIKE ? ESCAPE '\\'", `%${word.replace(/[\\%_]/g, '\\$&')}%`]);
 }
 
 function toWords(search: string): string[] {

@@ -1,5 +1,4 @@
 import { Minute } from '../../../shared/units.ts';
-import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** The name and role of a session or a sign-in link. */
@@ -15,17 +14,25 @@ export interface Grant {
 const LINK_LIFE = 15 * Minute;
 
 export function createSessionTable({ driver }: StoreContext) {
+  /**
+   * @param idHash the hash of the id, because the id itself would let a reader of the database sign in
+   * @param lifeMs how long it is valid (ms)
+   */
+  async function store(
+    table: string,
+    idHash: string,
+    { name, role, fingerprint }: Grant,
+    lifeMs: number,
+  ): Promise<void> {
+    await driver.run(
+      `INSERT INTO ${table} (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now} + ?)`,
+      [idHash, name, role, fingerprint, lifeMs],
+    );
+  }
+
   return {
-    /**
-     * @param idHash the hash of the cookie's id, because the id itself would let a reader of the database sign in
-     * @param lifeMs how long the session is valid (ms)
-     */
-    async createSession(idHash: string, { name, role, fingerprint }: Grant, lifeMs: number): Promise<void> {
-      await driver.run(
-        `INSERT INTO desk_sessions (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now} + ?)`,
-        [idHash, name, role, fingerprint, lifeMs],
-      );
-    },
+    createSession: (idHash: string, grant: Grant, lifeMs: number): Promise<void> =>
+      store('desk_sessions', idHash, grant, lifeMs),
 
     /** @returns undefined if there is no such session, or it has ended */
     async readSession(idHash: string): Promise<Grant | undefined> {
@@ -41,13 +48,7 @@ export function createSessionTable({ driver }: StoreContext) {
       return (await driver.run('DELETE FROM desk_sessions WHERE id_hash = ?', [idHash])) > 0;
     },
 
-    /** @param idHash the hash of the id in the link */
-    async createLink(idHash: string, { name, role, fingerprint }: Grant): Promise<void> {
-      await driver.run(
-        `INSERT INTO desk_links (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now} + ${LINK_LIFE})`,
-        [idHash, name, role, fingerprint],
-      );
-    },
+    createLink: (idHash: string, grant: Grant): Promise<void> => store('desk_links', idHash, grant, LINK_LIFE),
 
     /** Uses and deletes a link. @returns undefined if it is unknown, used, or older than 15 minutes */
     async takeLink(idHash: string): Promise<Grant | undefined> {
@@ -61,10 +62,4 @@ export function createSessionTable({ driver }: StoreContext) {
       return { name, role, fingerprint };
     },
   };
-}
-
-/** Deletes expired sessions and links. */
-export async function dropOldSessions(sql: Sql): Promise<void> {
-  await sql.run(`DELETE FROM desk_sessions WHERE expires_at <= ${sql.dialect.now}`);
-  await sql.run(`DELETE FROM desk_links WHERE expires_at <= ${sql.dialect.now}`);
 }

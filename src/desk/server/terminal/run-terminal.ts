@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toSender } from '#engine/server';
 import { ConfigError, type Environment, parseAddress, readSettings, SETTINGS } from '#engine/tracker';
-import { toPlural } from '../../../shared/words.ts';
 import { STATE_WORDS } from '../../shared/choices.ts';
+import { toPlural } from '../../shared/words.ts';
 import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
 import { readView, toFilter } from '../pages/read-view.ts';
 import { DESK_SETTINGS } from '../settings.ts';
@@ -187,7 +187,7 @@ async function show(desk: Desk, words: readonly string[]): Promise<void> {
   const found = named && (await store.find(named, values.environment ?? named.environment));
   if (!found) {
     const digest = parseAddress(text)?.digest;
-    const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
+    const deletion = digest === undefined ? undefined : await store.readDeletion(digest, values.environment);
     if (deletion) throw new TerminalError(toDeletedWords(deletion));
     throw new TerminalError(
       `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,

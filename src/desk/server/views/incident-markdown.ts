@@ -1,4 +1,3 @@
-import { toAgo, toCount, toDuration, toExactTime, toMebibytes, toPlural } from '../../../shared/words.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../shared/choices.ts';
 import { chooseOpen, groupFrames, toFrameText, toPackages } from '../../shared/frames.ts';
 import type {
@@ -12,7 +11,17 @@ import type {
   ReleaseShape,
   StoryShape,
 } from '../../shared/shapes.ts';
-import { MISSED_WORDS, toHint, toStateDetail } from '../../shared/words.ts';
+import {
+  MISSED_WORDS,
+  toAgo,
+  toCount,
+  toDuration,
+  toExactTime,
+  toHint,
+  toMebibytes,
+  toPlural,
+  toStateDetail,
+} from '../../shared/words.ts';
 import { toClean } from './clean-text.ts';
 
 type Pair = readonly [name: string, value: string | undefined];

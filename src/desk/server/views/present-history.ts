@@ -1,6 +1,5 @@
-import { toExactTime, toPlural } from '../../../shared/words.ts';
 import type { ChangeShape } from '../../shared/shapes.ts';
-import { toStateDetail } from '../../shared/words.ts';
+import { toExactTime, toPlural, toStateDetail } from '../../shared/words.ts';
 import type { ChangeAction, Deletion, LoggedChange, Note } from '../store/history-table.ts';
 import type { Incident } from '../store/records.ts';
 

@@ -3,7 +3,7 @@ import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
 import { type NewOccurrence, toNewOccurrence } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import { QueryFailedError, StoreError } from '../store/sql.ts';
 import type { BuildFiles } from './maps/build-files.ts';
 import type { MapReader } from './maps/map-reader.ts';
 
@@ -40,8 +40,8 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
         prepared.push(await prepareFailure(entry.failure));
       } catch (error) {
         // A missing privilege must not keep failures out of the store.
-        const isStore = error instanceof StoreAwayError || error instanceof QueryFailedError;
-        if (isStore && !(error instanceof QueryFailedError && error.reason === 'refused')) throw error;
+        const isRefused = error instanceof QueryFailedError && error.reason === 'refused';
+        if (error instanceof StoreError && !isRefused) throw error;
         log.warn({ err: error, digest: entry.failure.digest }, 'The source maps of a failure could not be read.');
         prepared.push(toNewOccurrence(entry.failure));
       }

@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { Second } from '../../../shared/units.ts';
-import { toAgo, toExactTime, toIsoTime } from '../../../shared/words.ts';
+import { toIsoTime } from '../../../shared/words.ts';
+import { toAgo, toExactTime } from '../words.ts';
 
 /** The time since the data arrived (ms). It is 0 on the server and in the first render. */
 const Passed = createContext(0);

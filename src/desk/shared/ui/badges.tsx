@@ -1,6 +1,6 @@
-import { toCount } from '../../../shared/words.ts';
 import { KIND_WORDS, STATE_WORDS } from '../choices.ts';
 import type { FullShape, IncidentKind, SideCounts, StatusShape } from '../shapes.ts';
+import { toCount } from '../words.ts';
 import styles from './badges.module.css';
 
 export function KindBadge({
@@ -17,8 +17,8 @@ export function KindBadge({
 /** The state, and when it ends. */
 export function StateBadge({ status }: { readonly status: StatusShape }) {
   const { state, isRegression } = status;
-  const word = state === 'open' && isRegression ? 'Regression' : STATE_WORDS[state];
   const look = state === 'open' && isRegression ? 'regression' : state;
+  const word = look === 'regression' ? 'Regression' : STATE_WORDS[look];
   return <span className={`${styles.badge} ${styles[look]}`}>{word}</span>;
 }
 

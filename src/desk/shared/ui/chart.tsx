@@ -1,6 +1,6 @@
 import { Hour } from '../../../shared/units.ts';
-import { toCount, toExactTime, toPlural } from '../../../shared/words.ts';
 import type { ChartShape, MarkShape } from '../shapes.ts';
+import { toCount, toExactTime, toPlural } from '../words.ts';
 import styles from './chart.module.css';
 
 interface ChartProps {
@@ -113,7 +113,7 @@ function Mark({ at, release, isNamed }: PlacedMark) {
       <line x1={toPercent(at)} x2={toPercent(at)} y1="4" y2={NAMES + BARS} />
       {isNamed && (
         <text x={toPercent(at)} dx={isLate ? -4 : 4} y="12" textAnchor={isLate ? 'end' : 'start'}>
-          {release.length > MAX_NAME ? `${release.slice(0, MAX_NAME)}…` : release}
+          {release.length > MAX_NAME ? `${release.slice(0, MAX_NAME).toWellFormed()}…` : release}
         </text>
       )}
     </g>

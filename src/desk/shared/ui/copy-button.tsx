@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 /** Copies a text. Needs scripts; without them, users can select the text on the page. */
-export function CopyButton({ text, children = 'Copy' }: { readonly text: string; readonly children?: string }) {
+export function CopyButton({ text, children }: { readonly text: string; readonly children: string }) {
   const [state, setState] = useState<'waiting' | 'ready' | 'copied'>('waiting');
   // Browsers have a clipboard only on HTTPS and localhost.
   useEffect(() => setState(navigator.clipboard ? 'ready' : 'waiting'), []);

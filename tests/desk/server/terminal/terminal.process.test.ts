@@ -70,6 +70,8 @@ describe.each([
     expect((await run('ZZZZZZZZ')).err).toContain('Nothing found for "ZZZZZZZZ"');
     await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
     expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
+    const local = { ...env, SENTRY_ENVIRONMENT: 'local' };
+    expect((await runDesk([DIGEST, '--environment', 'production'], local)).err).toMatch(/^This incident was deleted/);
   });
 
   it('makes a backup, or says how', async () => {

@@ -2,8 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyLocationTable, isSource, type LocationTable, parseLocationTable, untilBuilt } from '#engine/tracker';
 import type { StoreHolder } from '../store-holder.ts';
-import type { MapText } from './map-reader.ts';
 import { DEVELOPMENT } from './publish-build.ts';
+
+export interface MapText {
+  /** The path in `dist`. Paths in the map are relative to it. */
+  readonly path: string;
+  readonly text: string;
+}
 
 interface BuildFilesOptions {
   /** The running build, and its folder. */

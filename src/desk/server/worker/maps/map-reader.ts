@@ -1,24 +1,14 @@
 import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
-import { type Failure, LINE_END, type LocationTable, type StackFrame } from '#engine/tracker';
+import { type Failure, LINE_END, type StackFrame } from '#engine/tracker';
 import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
+import type { BuildFiles, MapText } from './build-files.ts';
 
 /** Reads source maps. The results are only for display. */
 export type MapReader = ReturnType<typeof createMapReader>;
 
-interface MapReaderOptions {
-  /** @param file the file of a frame, for example `server/main.js` */
-  readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
-  /** Returns the text of a source file that runs unbuilt. */
-  readonly readSource?: (build: string, file: string) => Promise<string | undefined>;
-  readonly readLocations?: (build: string) => Promise<LocationTable | undefined>;
+interface MapReaderOptions extends Pick<BuildFiles, 'readMap'>, Partial<Omit<BuildFiles, 'readMap'>> {
   readonly maxBytes?: number;
-}
-
-export interface MapText {
-  /** The path in `dist`. Paths in the map are relative to it. */
-  readonly path: string;
-  readonly text: string;
 }
 
 export function createMapReader(options: MapReaderOptions) {

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { Form, useActionResult } from '../../actions.ts';
 import { IGNORE_CHOICES, type Choice as Option, RESOLVE_CHOICES, STATE_WORDS } from '../../choices.ts';
 import type { IncidentData } from '../../page-data.ts';
@@ -81,14 +80,12 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
           {outcome.data.overtook && ` Before that, ${outcome.data.overtook}. Your change replaced it.`}
         </>
       )}
-      {!outcome && <State>{`${STATE_WORDS[status.state]}${detail && ` ${detail}`}.`}</State>}
+      {!outcome && (
+        // For screen readers only: others see the state in the page's head.
+        <span className="unseen">{`${STATE_WORDS[status.state]}${detail && ` ${detail}`}.`}</span>
+      )}
     </p>
   );
-}
-
-/** For screen readers only: others see the state in the page's head. */
-function State({ children }: { readonly children: ReactNode }) {
-  return <span className="unseen">{children}</span>;
 }
 
 /** Deleting is rare, so it is last, and it takes two clicks. */

@@ -11,12 +11,12 @@ export function Changes({ of: { changes, canChange, now } }: { readonly of: Inci
     <Panel title="Notes and changes">
       {canChange && <NewNote />}
       {changes.length === 0 ? (
-        <p className={styles.quiet}>No activity yet.</p>
+        <p className="quiet">No activity yet.</p>
       ) : (
         <ol className={styles.list}>
           {changes.map(({ id, at, by, words, note }) => (
             <li key={id}>
-              <p className={styles.quiet}>
+              <p className="quiet">
                 <strong>{by}</strong> {words} <Ago at={at} now={now} />
               </p>
               {note && <p className={styles.note}>{note.text}</p>}
@@ -57,7 +57,7 @@ function NewNote() {
         aria-describedby={error ? 'note-error' : undefined}
       />
       {error && (
-        <p id="note-error" className={styles.error}>
+        <p id="note-error" className="bad">
           {error}
         </p>
       )}

@@ -1,8 +1,8 @@
-import { toCount } from '../../../../shared/words.ts';
 import type { IncidentData } from '../../page-data.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { toCount } from '../../words.ts';
 import styles from './counts.module.css';
 
 /** Counts over time and by release. */

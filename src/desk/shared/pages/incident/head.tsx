@@ -1,13 +1,12 @@
 import type { ReactNode } from 'react';
 import { Link } from '#engine';
-import { toCount } from '../../../../shared/words.ts';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentData } from '../../page-data.ts';
 import type { CommitShape, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toHint, toStateDetail } from '../../words.ts';
+import { toCount, toHint, toStateDetail } from '../../words.ts';
 import styles from './head.module.css';
 
 /** The most important facts: title, state and location. */
@@ -24,7 +23,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <KindBadge kind={data.kind} level={data.shown?.full?.level} />
         <StateBadge status={status} />
         {(detail || status.changedAt !== undefined) && (
-          <span className={styles.detail}>
+          <span className="quiet">
             {detail}
             {status.changedAt !== undefined && (
               <>

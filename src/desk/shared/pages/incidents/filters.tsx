@@ -5,13 +5,8 @@ import { isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../page-data.ts';
 import styles from './filters.module.css';
 
-interface FiltersProps {
-  readonly view: ViewShape;
-  readonly choices: IncidentsData['choices'];
-}
-
 /** A GET form, so that the URL contains the view. */
-export function Filters({ view, choices }: FiltersProps) {
+export function Filters({ view, choices }: Pick<IncidentsData, 'view' | 'choices'>) {
   return (
     <Form method="get" to="/desk" key={toListHref(view)} className={styles.filters} aria-label="Filters">
       {view.state !== USUAL_VIEW.state && <input type="hidden" name="state" value={view.state} />}

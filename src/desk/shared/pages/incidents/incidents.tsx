@@ -1,11 +1,11 @@
 import { useRef } from 'react';
 import { Link, type PageProps } from '#engine';
-import { toCount } from '../../../../shared/words.ts';
 import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { STATE_WORDS, STATES } from '../../choices.ts';
 import { toListHref } from '../../href.ts';
-import type { IncidentsData, ViewShape } from '../../page-data.ts';
+import type { IncidentsData } from '../../page-data.ts';
 import { PassingTime } from '../../ui/ago.tsx';
+import { toCount } from '../../words.ts';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
 import styles from './incidents.module.css';
@@ -42,54 +42,28 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
   );
 }
 
-interface TabsProps {
-  readonly view: ViewShape;
-  readonly totals: IncidentsData['totals'];
-}
-
 /** The list by state. */
-function Tabs({ view, totals }: TabsProps) {
+function Tabs({ view, totals }: Pick<IncidentsData, 'view' | 'totals'>) {
   return (
     <nav className={styles.tabs} aria-label="States">
-      {STATES.map((state) => (
-        <Tab key={state} view={view} state={state} words={STATE_WORDS[state]} total={totals[state]} />
+      {([...STATES, 'all'] as const).map((state) => (
+        <Link key={state} to={toListHref(view, { state })} aria-current={view.state === state ? 'page' : undefined}>
+          {state === 'all' ? 'All' : STATE_WORDS[state]}
+          {state !== 'all' && <span className={styles.total}>{toCount(totals[state])}</span>}
+        </Link>
       ))}
-      <Tab view={view} state="all" words="All" total={undefined} />
     </nav>
   );
 }
 
-interface TabProps {
-  readonly view: ViewShape;
-  readonly state: ViewShape['state'];
-  readonly words: string;
-  readonly total: number | undefined;
-}
-
-function Tab({ view, state, words, total }: TabProps) {
-  return (
-    <Link to={toListHref(view, { state })} aria-current={view.state === state ? 'page' : undefined}>
-      {words}
-      {total !== undefined && <span className={styles.total}>{toCount(total)}</span>}
-    </Link>
-  );
-}
-
-function List({ of: { view, rows, canChange, now } }: { readonly of: IncidentsData }) {
+function List({ of: data }: { readonly of: IncidentsData }) {
+  const { view, rows, canChange } = data;
   const list = (
     <div className={styles.rows}>
-      <RowHeads canChange={canChange} span={view.span} />
+      <RowHeads of={data} />
       <ol>
         {rows.map((row) => (
-          <Row
-            key={row.digest}
-            of={row}
-            now={now}
-            canChange={canChange}
-            span={view.span}
-            environment={view.environment}
-            tab={view.state}
-          />
+          <Row key={row.digest} of={row} list={data} />
         ))}
       </ol>
     </div>
@@ -107,7 +81,7 @@ function List({ of: { view, rows, canChange, now } }: { readonly of: IncidentsDa
 function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
   return (
     <div className={styles.bulk}>
-      <span className={styles.ticked}>With selected:</span>
+      <span className="quiet">With selected:</span>
       {state !== 'resolved' && (
         <button {...submitAs('incidents.resolve')} data-key="e">
           Resolve
@@ -133,7 +107,7 @@ function Said() {
   const result = results.find((said) => said !== undefined);
   return (
     <p className={styles.said} role="status">
-      {result?.errors?.[''] && <strong className={styles.refused}>{result.errors['']}</strong>}
+      {result?.errors?.[''] && <strong className="bad">{result.errors['']}</strong>}
       {result?.data?.words}
     </p>
   );

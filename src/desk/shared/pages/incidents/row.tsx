@@ -1,31 +1,25 @@
 import { Link } from '#engine';
-import { toCount, toPlural } from '../../../../shared/words.ts';
 import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
-import type { SpanName } from '../../page-data.ts';
-import type { IncidentRow, IncidentState, PlaceShape } from '../../shapes.ts';
+import type { IncidentsData, ViewShape } from '../../page-data.ts';
+import type { IncidentRow, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toStateDetail } from '../../words.ts';
+import { toCount, toPlural, toStateDetail } from '../../words.ts';
 import styles from './row.module.css';
 
 interface RowProps {
   readonly of: IncidentRow;
-  readonly now: number;
-  readonly canChange: boolean;
-  readonly span: SpanName;
-  /** The environment in URLs. */
-  readonly environment: string;
-  /** The selected tab, which shows the state unless the row has details. */
-  readonly tab: IncidentState | 'all';
+  readonly list: IncidentsData;
 }
 
-export function Row({ of: row, now, canChange, span, environment, tab }: RowProps) {
+export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
   const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease } = row;
   const times = counts.server + counts.browser;
-  const isStateTold = tab !== status.state || status.isRegression || toStateDetail(status) !== '';
+  // The selected tab shows the state, unless it has details.
+  const isStateTold = view.state !== status.state || status.isRegression || toStateDetail(status) !== '';
   return (
     <li className={canChange ? `${styles.row} ${styles.tickable}` : styles.row} data-row="">
       {canChange && (
@@ -39,7 +33,7 @@ export function Row({ of: row, now, canChange, span, environment, tab }: RowProp
       )}
       <div className={styles.what}>
         <p className={styles.title}>
-          <Link to={toIncidentHref(digest, undefined, environment)} data-open="">
+          <Link to={toIncidentHref(digest, undefined, view.environment)} data-open="">
             {title || `${digest} (only counts were kept)`}
           </Link>
         </p>
@@ -56,7 +50,7 @@ export function Row({ of: row, now, canChange, span, environment, tab }: RowProp
         </p>
       </div>
       <div className={styles.chart}>
-        <SmallChart of={chart} span={new Map(SPANS).get(span) ?? span} />
+        <SmallChart of={chart} span={toSpanWords(view)} />
         <span className={styles.releases}>{toReleases(firstRelease, lastRelease)}</span>
       </div>
       <p className={styles.count}>
@@ -79,16 +73,20 @@ export function Row({ of: row, now, canChange, span, environment, tab }: RowProp
 }
 
 /** Names the columns. Screen readers get the names with the values. */
-export function RowHeads({ canChange, span }: Pick<RowProps, 'canChange' | 'span'>) {
+export function RowHeads({ of: { canChange, view } }: { readonly of: IncidentsData }) {
   return (
     <div className={`${styles.row} ${styles.heads} ${canChange ? styles.tickable : ''}`} aria-hidden="true">
       {canChange && <span className={styles.tick} />}
       <span>Failure</span>
-      <span>Last {new Map(SPANS).get(span) ?? span}</span>
+      <span>Last {toSpanWords(view)}</span>
       <span className={styles.count}>Times</span>
       <span className={styles.seen}>Seen</span>
     </div>
   );
+}
+
+function toSpanWords({ span }: ViewShape): string {
+  return new Map(SPANS).get(span) ?? span;
 }
 
 function toReleases(first: string, last: string): string {

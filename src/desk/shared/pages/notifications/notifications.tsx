@@ -1,10 +1,10 @@
 import { Link, type PageProps } from '#engine';
-import { toPlural } from '../../../../shared/words.ts';
 import { Form, useActionResult } from '../../actions.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { NotificationShape, NotificationsData } from '../../page-data.ts';
 import { Ago, PassingTime } from '../../ui/ago.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { toPlural } from '../../words.ts';
 import styles from './notifications.module.css';
 
 /** The targets of notifications, and the last attempts. */
@@ -21,7 +21,7 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
             {notifications.length > 0 ? (
               <History of={data} />
             ) : (
-              <p className={styles.quiet}>No notifications yet. You are notified of new incidents and regressions.</p>
+              <p className="quiet">No notifications yet. You are notified of new incidents and regressions.</p>
             )}
           </Panel>
         )}
@@ -112,13 +112,11 @@ function History({ of: { notifications, now, environment } }: { readonly of: Not
                 {notification.title || notification.digest}
               </Link>
             )}
-            {toScope(notification, environment) !== '' && (
-              <span className={styles.quiet}>{notification.environment}</span>
-            )}
+            {toScope(notification, environment) !== '' && <span className="quiet">{notification.environment}</span>}
             <span className={styles[notification.state]}>{STATES[notification.state]}</span>
             <Ago at={notification.triedAt ?? notification.createdAt} now={now} />
           </p>
-          <p className={styles.quiet}>
+          <p className="quiet">
             {`${notification.targetName}. ${notification.result}`}
             {notification.attempts > 1 && ` ${toPlural(notification.attempts, 'try', 'tries')}.`}
             {notification.state === 'waiting' && <Due at={notification.dueAt} now={now} />}

@@ -51,14 +51,14 @@ function ByToken({ wrong }: { wrong: string | undefined }) {
         aria-describedby={wrong === undefined ? 'token-help' : 'token-wrong token-help'}
       />
       {wrong !== undefined && (
-        <p id="token-wrong" className={styles.wrong} role="alert">
+        <p id="token-wrong" className="bad" role="alert">
           {wrong}
         </p>
       )}
       <button type="submit" className="main">
         Sign in
       </button>
-      <p id="token-help" className={styles.help}>
+      <p id="token-help" className="quiet">
         Use the <code>OPERATOR_TOKEN</code> or <code>VIEWER_TOKEN</code> of the server. Without these settings, the
         token is in the file <code>desk-token</code> in its data folder.
       </p>

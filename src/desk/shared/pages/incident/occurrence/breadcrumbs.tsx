@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
-import { toDuration, toExactTime, toIsoTime, toPlural } from '../../../../../shared/words.ts';
+import { toIsoTime } from '../../../../../shared/words.ts';
 import type { BreadcrumbShape, ErrorShape } from '../../../shapes.ts';
 import { Panel } from '../../../ui/panel.tsx';
+import { toDuration, toExactTime, toPlural } from '../../../words.ts';
 import styles from './breadcrumbs.module.css';
 
 interface BreadcrumbsProps {
@@ -57,7 +58,7 @@ function Marks({ of: breadcrumbs, failedAt, children }: MarksProps) {
           <span className={styles.message}>
             {message}
             {data.map(([name, value]) => (
-              <span key={name} className={styles.data}>
+              <span key={name} className="quiet">
                 {' '}
                 {name} <code>{value}</code>
               </span>

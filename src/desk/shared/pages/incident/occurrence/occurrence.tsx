@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Link } from '#engine';
-import { toExactTime, toPlural } from '../../../../../shared/words.ts';
 import { toIncidentHref } from '../../../href.ts';
 import type { IncidentData } from '../../../page-data.ts';
 import type {
@@ -14,7 +13,7 @@ import type {
 import { Ago } from '../../../ui/ago.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
-import { MISSED_WORDS } from '../../../words.ts';
+import { MISSED_WORDS, toExactTime, toPlural } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import styles from './occurrence.module.css';
 import { Stack } from './stack.tsx';
@@ -133,7 +132,7 @@ function Full({
           <Pairs of={toTexts(full.extra)} />
         </Panel>
       )}
-      {full.cut.length > 0 && <p className={styles.cut}>{`Cut to fit the limits: ${full.cut.join(', ')}.`}</p>}
+      {full.cut.length > 0 && <p className="quiet">{`Cut to fit the limits: ${full.cut.join(', ')}.`}</p>}
     </>
   );
 }
@@ -177,7 +176,7 @@ function ComponentList({ of: components }: { readonly of: readonly ComponentShap
     <ol className={styles.components}>
       {components.map(({ name, place }, index) => (
         <li key={index}>
-          <code>{`<${name}>`}</code> {place && <code className={styles.quiet}>{place}</code>}
+          <code>{`<${name}>`}</code> {place && <code className="quiet">{place}</code>}
         </li>
       ))}
     </ol>
@@ -223,7 +222,7 @@ export function Recent({ of: { recent, digest, scope, now, shown, releases } }: 
               <code>{occurrence}</code>
             </Link>{' '}
             <Ago at={at} now={now} />{' '}
-            <span className={styles.quiet}>{releases.length > 1 && release ? `${side}, ${release}` : side}</span>
+            <span className="quiet">{releases.length > 1 && release ? `${side}, ${release}` : side}</span>
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
-import { toPlural } from '../../../../../shared/words.ts';
 import { colourSource } from '../../../colour-source.ts';
 import { chooseOpen, groupFrames, toPackages } from '../../../frames.ts';
 import type { ErrorShape, FrameShape, FullShape } from '../../../shapes.ts';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
+import { toPlural } from '../../../words.ts';
 import styles from './stack.module.css';
 
 /** The chain of errors, outermost first. Frames of the app are open, the others folded. */
@@ -39,9 +39,9 @@ function ErrorPart({ of: error, hasCaused, isTold }: ErrorPartProps) {
         </code>
         {error.code && <code className={styles.code}>{error.code}</code>}
       </h3>
-      {error.members.length > 0 && <p className={styles.quiet}>{`Of these: ${error.members.join(', ')}.`}</p>}
+      {error.members.length > 0 && <p className="quiet">{`Of these: ${error.members.join(', ')}.`}</p>}
       {error.frames.length === 0 ? (
-        <p className={styles.quiet}>No stack was reported.</p>
+        <p className="quiet">No stack was reported.</p>
       ) : (
         <Frames of={error} isTold={isTold} />
       )}
@@ -114,9 +114,9 @@ function FoldedFrames({ of: frames, isOpen }: { readonly of: readonly FrameShape
 function FrameName({ of: { file, line, column, function: name, isAsync } }: { readonly of: FrameShape }) {
   return (
     <>
-      {isAsync && <span className={styles.quiet}>async </span>}
+      {isAsync && <span className="quiet">async </span>}
       <code className={styles.function}>{name || 'anonymous'}</code>{' '}
-      <code className={styles.file}>{line > 0 ? `${file}:${line}:${column}` : file || 'unknown place'}</code>
+      <code className="quiet">{line > 0 ? `${file}:${line}:${column}` : file || 'unknown place'}</code>
     </>
   );
 }

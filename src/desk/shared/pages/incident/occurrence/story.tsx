@@ -1,7 +1,7 @@
-import { toDuration, toMebibytes } from '../../../../../shared/words.ts';
 import type { StoryShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
+import { toDuration, toMebibytes } from '../../../words.ts';
 import styles from './story.module.css';
 
 type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;
