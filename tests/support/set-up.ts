@@ -9,5 +9,5 @@ export default async function setUp(): Promise<(() => void) | undefined> {
   if (process.env.NODE_COMPILE_CACHE) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'spillway-compiled-'));
   process.env.NODE_COMPILE_CACHE = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }); // a process can still write
 }

@@ -164,9 +164,7 @@ interface PostgresPool {
 }
 
 /**
- * The lock is for replicas that start together: `IF NOT EXISTS` alone fails for all but one of them. Tables of 0.2.0 have
- * no claims. `ALTER` asks first, because even with `IF NOT EXISTS` it waits for a running `pg_dump`, and all requests
- * would wait behind it.
+ * The lock is for replicas that start together: `IF NOT EXISTS` alone fails for all but one of them.
  */
 const TABLES = `
   SELECT pg_advisory_xact_lock(hashtext('spillway_api'));
@@ -174,12 +172,6 @@ const TABLES = `
     (key text PRIMARY KEY, starts_at bigint NOT NULL, ends_at bigint NOT NULL, count int NOT NULL);
   CREATE TABLE IF NOT EXISTS spillway_api_requests
     (key text PRIMARY KEY, fingerprint text NOT NULL, reply text, ends_at bigint NOT NULL, claim text);
-  DO $$ BEGIN
-    IF NOT EXISTS
-      (SELECT FROM pg_attribute WHERE attrelid = 'spillway_api_requests'::regclass AND attname = 'claim')
-    THEN ALTER TABLE spillway_api_requests ADD COLUMN claim text;
-    END IF;
-  END $$;
   CREATE INDEX IF NOT EXISTS spillway_api_counts_ends_at ON spillway_api_counts (ends_at);
   CREATE INDEX IF NOT EXISTS spillway_api_requests_ends_at ON spillway_api_requests (ends_at)`;
 

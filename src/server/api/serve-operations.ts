@@ -161,7 +161,8 @@ function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void 
   if (lines) return sendLines(req, res, lines);
   if (body === undefined) return void res.end();
   const text = JSON.stringify(body);
-  if (isRead(req) && isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) {
+  // RFC 9110, section 13.2.1: a condition is only for what would be sent with 2xx.
+  if (isRead(req) && status < 300 && isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) {
     res.statusCode = 304;
     return void res.end();
   }

@@ -99,25 +99,3 @@ it.each<[string, number, (count: number) => string, number]>([
     expect(await store.claim('key 0', 'print', toClaim('2', 'eve'))).toBeUndefined();
   },
 );
-
-it('adds the id of a claim to tables of an earlier version', async () => {
-  const connectionString = await createPostgresDatabase();
-  const pool = new pg.Pool({ connectionString, max: 3 });
-  onTestFinished(() => pool.end());
-  await pool.query(`CREATE TABLE spillway_api_requests
-    (key text PRIMARY KEY, fingerprint text NOT NULL, reply text, ends_at bigint NOT NULL)`);
-  await pool.query('INSERT INTO spillway_api_requests VALUES ($1, $2, $3, 1000)', [
-    'key',
-    'print',
-    JSON.stringify(reply),
-  ]);
-  const [one, two] = [createPostgresStore(pool, () => 0), createPostgresStore(pool, () => 0)];
-  const claims = [one, two].map((store) => store.claim('key', 'print', toClaim('1')));
-  expect(await Promise.all(claims)).toEqual([
-    { fingerprint: 'print', reply },
-    { fingerprint: 'print', reply },
-  ]);
-  // A replica of the earlier version still runs.
-  await pool.query('INSERT INTO spillway_api_requests AS r VALUES ($1, $2, NULL, $3)', ['other', 'print', 1000]);
-  expect(await one.claim('other', 'print', toClaim('2'))).toEqual({ fingerprint: 'print', reply: undefined });
-});

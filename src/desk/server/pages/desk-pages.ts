@@ -108,12 +108,13 @@ export async function createDeskPages(
   const router = Router();
   router.use(keepPrivate);
   router.get(START_PATH, async (req, res) => {
-    const ticket = String(req.query[TICKET_KEY]);
+    const ticket = String(req.query[TICKET_KEY] ?? '');
     const access = await readAccess(req, res);
     // Previews of links send HEAD, which must not use up the ticket.
-    const canSignIn = !access.operator && req.method === 'GET';
+    const canSignIn = ticket !== '' && !access.operator && req.method === 'GET';
     const isIn = canSignIn ? (await unlessAway(access.signIn({ ticket }))).kind === 'signed-in' : access.operator;
-    res.redirect(303, isIn ? home : `${DESK_PATH}?${new URLSearchParams({ [TICKET_KEY]: ticket })}`);
+    const again = ticket && `?${new URLSearchParams({ [TICKET_KEY]: ticket })}`;
+    res.redirect(303, isIn ? home : DESK_PATH + again);
   });
   router.use(live);
   router.use(handlers.data);

@@ -163,11 +163,12 @@ async function list({ values, store, settings, print, tell, now }: Desk): Promis
   if (state !== 'all' && !Object.hasOwn(STATE_WORDS, state)) {
     throw new UsageError(`--state must be open, resolved, ignored or all, not ${state}.`);
   }
-  if (!/^[1-9]\d*$/.test(limit)) throw new UsageError(`--limit must be a number from 1 to ${MAX_LIMIT}, not ${limit}.`);
+  if (!/^[1-9]\d*$/.test(limit) || Number(limit) > MAX_LIMIT)
+    throw new UsageError(`--limit must be a number from 1 to ${MAX_LIMIT}, not ${limit}.`);
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals, environments] = await Promise.all([
-    store.listIncidents({ ...filter, limit: Math.min(Number(limit), MAX_LIMIT) }),
+    store.listIncidents({ ...filter, limit: Number(limit) }),
     store.countStates(filter),
     store.listEnvironments(),
   ]);
@@ -175,7 +176,7 @@ async function list({ values, store, settings, print, tell, now }: Desk): Promis
   if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
   const which = view.state === 'all' ? '' : `${view.state}, `;
-  print(toListMarkdown(rows, { heading: `(${which}${toClean(filter.environment)})`, total, now }));
+  print(toListMarkdown(rows, { heading: `(${which}${toClean(filter.environment)})`, total, most: MAX_LIMIT, now }));
   const others = environments.filter((name) => name !== filter.environment);
   if (!environment && others[0]) tell(`There are more in --environment ${others.join(', ')}.`);
 }

@@ -88,10 +88,10 @@ export function toIncidentMarkdown(incident: IncidentShape, now: number): string
   ]);
 }
 
-/** Lists incidents. @param total how many match, listed or not */
+/** Lists incidents. @param total how many match, listed or not @param most how many can be listed */
 export function toListMarkdown(
   rows: readonly IncidentRow[],
-  { heading, total, now }: { readonly heading: string; readonly total: number; readonly now: number },
+  { heading, total, most, now }: Readonly<{ heading: string; total: number; most: number; now: number }>,
 ): string {
   const rest = total - rows.length;
   return finish([
@@ -105,7 +105,7 @@ export function toListMarkdown(
           : []),
       ].join('\n'),
     ),
-    rest > 0 && `${toCount(rest)} more: \`--limit ${total}\``,
+    rest > 0 && `${toCount(rest)} more: \`--limit ${Math.min(total, most)}\``,
   ]);
 }
 

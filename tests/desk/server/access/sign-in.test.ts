@@ -125,6 +125,7 @@ describe('a sign-in link', () => {
     const { app, makeTicket } = await startDeskSite();
     const path = `/desk/start?ticket=${await makeTicket('ada')}`;
     expect((await request(app).head(path)).headers).not.toHaveProperty('set-cookie');
+    expect((await request(app).get('/desk/start')).headers.location).toBe('/desk');
     const { status, headers } = await request(app).get(path);
     expect([status, headers.location, headers['set-cookie']?.length]).toEqual([303, '/', 1]);
   });
