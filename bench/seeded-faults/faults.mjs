@@ -361,8 +361,8 @@ const AREAS = {
       [
         'a GET is sent again',
         'src/server/api/serve-operations.ts',
-        'if (isRead(req) && isFresh(',
-        "if (req.method === 'HEAD' && isFresh(",
+        'if (isRead(req) && status < 300 && isFresh(',
+        "if (req.method === 'HEAD' && status < 300 && isFresh(",
       ],
     ],
   },
