@@ -6,7 +6,7 @@ import { LOADS, measureCold, measureLoad, measureStart } from './measure.mjs';
 import { isPinned, leaveServerCore } from './servers.mjs';
 
 // Compares Spillway with bare `node:http`, plain Express and Express with the usual middleware, which serve the same pages and answers. docs/performance.md
-// explains the table and the options.
+// explains the table.
 
 const { only, rounds, seconds, json } = readOptions();
 const folder = makeApp();

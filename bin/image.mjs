@@ -110,7 +110,7 @@ function isLoaded(path, stats) {
 
 if (process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
-  if (!folder) {
+  if (!folder || folder.startsWith('-')) {
     process.stderr.write('Usage: node bin/image.mjs <folder>, after "npm run build".\n');
     process.exit(1);
   }

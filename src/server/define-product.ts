@@ -85,7 +85,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly contentSources?: ContentSources;
   /** Other origins whose scripts can call `/api`: `['https://app.example.com']`. */
   readonly apiOrigins?: ApiOrigins;
-  /** How failures are grouped, and which visitor they belong to. */
+  /** How failures are grouped, which visitor they belong to, and which posted values are kept. */
   readonly reporting?: ProductReporting;
 }
 

@@ -93,7 +93,7 @@ export const BELIEVED_VISITORS = 2;
 /** Messages to one target in an hour, and the incidents in one (counts). What does not fit waits for the next one. */
 export const MAX_MESSAGES_PER_HOUR = 20;
 export const MAX_IN_MESSAGE = 20;
-/** Attempts to send one message (a count). With the waits below, they take over two and a half hours. */
+/** Attempts to send one message (a count). With the waits below, they take almost two and a half hours. */
 export const MAX_NOTIFICATION_ATTEMPTS = 12;
 /** First and longest wait before the next attempt (ms). `Retry-After` can ask for more. */
 export const NOTIFICATION_RETRY_FIRST = 5 * Second;

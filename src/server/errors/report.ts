@@ -17,7 +17,7 @@ export function reportTo(chosen: Funnel): void {
  * Reports an error that your code handled: in loaders, actions, API handlers, steps, services, jobs and timers. It gets a
  * digest and an incident, and the visitor sees no error page. Control-flow responses are not reported.
  *
- * @returns its address, `7K3QM2XA-9F4W0R6B`, or undefined if it is not a failure. Until the server listens, failures are
+ * @returns its address, `7K3QM2XA-9F4W0R6B`, or undefined if it is not a failure. While services open, failures are
  *   only logged
  */
 export function report(error: unknown, options: ServerReportOptions = {}): string | undefined {

@@ -8,7 +8,7 @@ let sharing: Listener | undefined;
 
 /**
  * Renders a static or shell page again at its next request, in all its variants: `revalidate('/articles/7')`. Call it once
- * the change is stored. Replicas with a common store of failures do the same within a second.
+ * the change is stored. Replicas that share `DESK_DATABASE_URL` do the same within a second.
  *
  * @param path the path of a page, as `createHref()` returns it; a query is ignored
  * @throws TypeError if it is not a path

@@ -16,7 +16,7 @@ export interface LoaderContext {
 
 /** The arguments of a loader or guard. `Context` is your `AppContext`. */
 export interface LoaderArgs<Context = LoaderContext, Params = ParamsIn<undefined>> {
-  /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`. */
+  /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`, if that is set. */
   readonly request: Request;
   /** The URL of `request`. Costs much less to read, because it does not make a `Request`. */
   readonly url: URL;

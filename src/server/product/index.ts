@@ -6,7 +6,7 @@ import { settings } from './settings.ts';
 
 /**
  * Your side of the server. Other options: `context`, `steps`, `routes`, `upgrades`, `existingApp`, `contentSources`,
- * `apiOrigins` and `reporting`.
+ * `apiOrigins`, `apiDocument`, `apiStore` and `reporting`.
  */
 export const product = defineProduct({
   settings,

@@ -65,7 +65,7 @@ async function refuseRefresh(): Promise<boolean> {
 /**
  * Returns the name of the requested host, validated by the server.
  *
- * @throws Error on a page with `mode: 'static'`, unless `PUBLIC_ORIGINS` names a single host
+ * @throws Error on a page with `mode: 'static'` or `'shell'`, unless `PUBLIC_ORIGINS` names a single host
  */
 export function useHost(): string {
   const { host, hostRefusal } = useEngine();

@@ -7,8 +7,8 @@ import { services } from './services.ts';
 import { settings } from './settings.ts';
 
 /**
- * Your side of the server. Other options: `steps`, `upgrades`, `existingApp`, `contentSources`, `apiOrigins` and
- * `reporting`.
+ * Your side of the server. Other options: `steps`, `upgrades`, `existingApp`, `contentSources`, `apiOrigins`,
+ * `apiDocument` and `reporting`.
  */
 export const product = defineProduct({
   settings,

@@ -5,7 +5,7 @@ import { settings } from './settings.ts';
 
 /**
  * Your side of the server. Other options: `services`, `context`, `steps`, `routes`, `upgrades`, `existingApp`,
- * `contentSources`, `apiOrigins` and `reporting`.
+ * `contentSources`, `apiOrigins`, `apiDocument`, `apiStore` and `reporting`.
  */
 export const product = defineProduct({
   settings,
