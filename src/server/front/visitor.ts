@@ -9,7 +9,10 @@ const MAX_ID_LENGTH = 200;
 
 /** Lets failures ask the product which visitor a request belongs to. */
 export function visitorId(find: (request: IncomingMessage) => string | undefined, log: Pick<Logger, 'warn'>): Step {
-  const warn = sayOnce(log, '`reporting.visitorId` of the product failed. Return a string or undefined, not a promise.');
+  const warn = sayOnce(
+    log,
+    '`reporting.visitorId` of the product failed. Return a string or undefined, not a promise.',
+  );
 
   function ask(req: IncomingMessage): string | undefined {
     try {
