@@ -5,7 +5,7 @@ import { type Count, type Failure, type InFlightRequest, StartError } from '#eng
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
-import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
+import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_REVALIDATED, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
@@ -116,7 +116,8 @@ export async function openDesk({
      */
     journal: (failure: Failure): boolean => wakeIf(journal.append(failure)),
     /** Lets all replicas render a page again, also after a crash or while the store is unavailable. */
-    journalRevalidation: (path: string): boolean => wakeIf(journal.appendRevalidation(path)),
+    journalRevalidation: (path: string): boolean =>
+      Buffer.byteLength(path) <= MAX_REVALIDATED && wakeIf(journal.appendRevalidation(path)),
     /** The current condition, known without waiting. */
     get condition() {
       const { state } = worker;

@@ -68,10 +68,18 @@ export const RETENTION_INTERVAL = 5 * Minute;
 /** Rows that one transaction deletes (a count). A longer one would delay new entries. */
 export const DELETE_BATCH = 1000;
 
+// Revalidations
+
+/** The longest path that other replicas are told of (bytes): an index of PostgreSQL takes 2,704. */
+export const MAX_REVALIDATED = 2000;
+
 // Source maps
 
 /** Decoded maps in memory (bytes of their text; decoded they take about ten times as much). */
 export const MAX_MAP_BYTES = 8 * MiB;
+/** A larger map is not read: its text, and its mappings, which take 17 times as much once they are decoded (bytes). */
+export const MAX_MAP_TEXT = 32 * MiB;
+export const MAX_MAPPINGS = 8 * MiB;
 /** Source lines shown before and after a place (a count), and the width that they are cut to (characters). */
 export const CONTEXT_LINES = 5;
 export const MAX_CONTEXT_WIDTH = 250;

@@ -102,7 +102,7 @@ function buildScrubber(parts: Parts): Scrubber {
     return text.replace(QUERY_PAIR, (pair, mark: string, name: string, value: string) => {
       if (value === '') return pair;
       if (keys.isSecretInQuery(decode(name))) return `${mark}${name}=${REDACTED}`;
-      const inner = decode(value);
+      const inner = decodeValue(value);
       const clean = scrubText(inner, depth + 1);
       return clean === inner ? pair : `${mark}${name}=${encode(clean).replaceAll(encode(REDACTED), REDACTED)}`;
     });
@@ -188,6 +188,14 @@ function scrubTexts(texts: Readonly<Record<string, string>>, scrubber: Scrubber)
 
 function cut(text: string): string {
   return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
+}
+
+/** Decodes the value of a query. A proxy can have encoded what was encoded already, so that no pair is visible. */
+function decodeValue(text: string): string {
+  let read = decode(text);
+  for (let times = 1; times < MAX_DECODING && /^[^?&#]*%[\da-f]{2}[^?&#]*$/i.test(read); times += 1)
+    read = decode(read);
+  return read;
 }
 
 function decode(text: string): string {

@@ -1,8 +1,8 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MiB } from '../../shared/units.ts';
+import { Hour, MiB } from '../../shared/units.ts';
 import { MIN_FREE_DISK } from '../limits.ts';
 
 /** The folder of all processes. Each has a folder in it, named by its id. */
@@ -11,7 +11,8 @@ let minFree = MIN_FREE_DISK;
 
 /**
  * Keeps the files of forms below the data folder from here on, because the folder for temporary files is often in memory
- * or read-only. Removes what killed processes have left. A process that still drains keeps its files.
+ * or read-only. Removes what killed processes have left an hour ago. A process that still drains keeps its files, also in
+ * another container, where its id says nothing.
  *
  * @param free what is left free on the disk (bytes)
  */
@@ -19,7 +20,7 @@ export function openUploads(dataDir: string, free = MIN_FREE_DISK): void {
   uploads = join(dataDir, 'uploads');
   minFree = free;
   for (const name of listNames(uploads)) {
-    if (Number(name) === process.pid || !isRunning(Number(name))) removeFolder(join(uploads, name));
+    if (isLeft(name)) removeFolder(join(uploads, name));
   }
   process.off('exit', removeOwnFolder).once('exit', removeOwnFolder);
 }
@@ -47,6 +48,11 @@ function listNames(folder: string): string[] {
   } catch {
     return []; // there were no uploads yet
   }
+}
+
+function isLeft(name: string): boolean {
+  const { mtimeMs = 0 } = statSync(join(uploads, name), { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > Hour && (Number(name) === process.pid || !isRunning(Number(name)));
 }
 
 function isRunning(pid: number): boolean {

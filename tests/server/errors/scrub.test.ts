@@ -200,6 +200,8 @@ it.each([
   ['#/reset?token=abc', '#/reset?token=[redacted]'],
   ['https://u:p@x.example/?api%5Fkey=1', 'https://[redacted]@x.example/?api%5Fkey=[redacted]'],
   ['/a?next=%2Freset%3Ftoken%3Dabc%26y%3D1', '/a?next=%2Freset%3Ftoken%3D[redacted]%26y%3D1'],
+  ['/a?next=%252Freset%253Ftoken%253Dabc', '/a?next=%2Freset%3Ftoken%3D[redacted]'],
+  ['/a?b=50%2525&c=%252B', '/a?b=50%2525&c=%252B'],
   ['/a?email=ann%40example.com', '/a?email=[redacted]'],
   ['/a?user%5Bpassword%5D=x', '/a?user%5Bpassword%5D=[redacted]'],
   ['/a?token=&b=%E0%A4%A', '/a?token=&b=%E0%A4%A'],
@@ -230,6 +232,7 @@ describe('value', () => {
         secret: null,
         user: { 'API-KEY': 12, note: `Bearer ${jwt}` },
         list: [['Authorization', 'x'], { name: 'Cookie', value: 'a=b' }, 'ann@example.com'],
+        rawHeaders: ['Host', 'a', 'X-Api-Key', 'abcdefgh'],
         card: 4111111111111111,
       }),
     ).toEqual({
@@ -240,6 +243,7 @@ describe('value', () => {
       secret: null,
       user: { 'API-KEY': '[redacted]', note: 'Bearer [redacted]' },
       list: [['Authorization', '[redacted]'], { name: 'Cookie', value: '[redacted]' }, '[redacted]'],
+      rawHeaders: ['Host', 'a', 'X-Api-Key', '[redacted]'],
       card: '[redacted]',
     });
   });

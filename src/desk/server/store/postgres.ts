@@ -123,7 +123,9 @@ function openPool(url: string, { connections, longest }: { connections: number; 
     try {
       return await work(client);
     } catch (error) {
-      isBroken = error instanceof StoreAwayError;
+      // After a failover, a connection to the old writer stays read-only.
+      isBroken =
+        error instanceof StoreAwayError || (error instanceof QueryFailedError && READ_ONLY.test(error.message));
       throw error;
     } finally {
       client.off('error', onError);
@@ -192,6 +194,9 @@ const DISCONNECTED = /^(?:08|57P)/;
 const REFUSED_VALUE = /^(?:22|23|54)/;
 /** A statement canceled by `statement_timeout`, a deadlock or a serialization failure. */
 const SLOW = /^(?:57014|40P01|40001)$/;
+
+/** The server takes no writes. */
+const READ_ONLY = /\(25006\)/;
 
 /** Leaves out the cause, which can contain the connection's URL with the password. */
 function toConnectError(error: unknown): Error {

@@ -59,7 +59,6 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
     ['desk_links', 'id_hash', `expires_at <= ${now}`],
     ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],
-    ['desk_revalidations', 'path', `at < ${now - REVALIDATION_AGE}`],
     ['desk_processes', 'id', `ended_at < ${now - PROCESS_AGE}`],
     // Without its position, the journal of a process that is still alive would be counted again.
     [
@@ -76,6 +75,8 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
     // The record of who deleted an incident is kept as long as its occurrences would have been.
     ['desk_changes', 'id', `at < ${before} AND NOT EXISTS (SELECT 1 FROM desk_incidents i WHERE i.key = of.key)`],
   ];
+  // At once: a batch could delete a row that is renewed while it waits for it.
+  await driver.run('DELETE FROM desk_revalidations WHERE at < ?', [now - REVALIDATION_AGE]);
   for (const [table, key, where] of old) {
     while ((await deleteBatch(driver, table, key, where)) === DELETE_BATCH);
   }

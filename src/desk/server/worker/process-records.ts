@@ -95,12 +95,9 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
       isEnded = true;
       // A heartbeat after the end would record the process as alive.
       await writing;
-      try {
-        await holder.use((store) => store.storeEnd(start.id));
-      } catch (error) {
-        markEnded(folder);
-        throw error;
-      }
+      // First, because a database that hangs outlasts the stop.
+      markEnded(folder);
+      await holder.use((store) => store.storeEnd(start.id));
     },
   };
 }

@@ -5,6 +5,8 @@ import { REDACTED } from './redact.ts';
 
 /** Levels of nesting (count). */
 const MAX_DEPTH = 12;
+/** The longest flat list of headers (names and values). */
+const MAX_FLAT = 200;
 /** Values in total (count). */
 const MAX_NODES = 5000;
 /** Larger bigints are not written out: that takes longer than anything else here. */
@@ -92,10 +94,11 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
   }
 
   function copyArray(value: readonly unknown[], depth: number): unknown[] {
-    const [name, second] = value;
-    // An entry of a list of headers or fields.
-    if (value.length === 2 && typeof name === 'string' && scrubber.hides(name)) {
-      return [toText(name), hide(second)];
+    const isHidden = (index: number) => index % 2 === 1 && scrubber.hides(String(value[index - 1]));
+    const isList = value.length === 2 || (value.length <= MAX_FLAT && value.every((item) => typeof item === 'string'));
+    // An entry of a list of headers or fields, or a flat list of them, as Node's `rawHeaders` is.
+    if (value.length % 2 === 0 && isList && typeof value[0] === 'string' && value.some((_, index) => isHidden(index))) {
+      return value.map((item, index) => (isHidden(index) ? hide(item) : visit(item, depth)));
     }
     return copyItems(value, depth);
   }

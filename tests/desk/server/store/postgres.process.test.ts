@@ -119,6 +119,17 @@ it('waits for a migration, however long it takes', async () => {
 });
 
 const table = 'desk_problems (word TEXT NOT NULL)';
+it('opens another connection if the server takes no writes, as the old one after a failover', async () => {
+  const url = await postgres.createDatabase();
+  const driver = openPostgres(url);
+  onTestFinished(() => driver.close());
+  await driver.run(`CREATE TABLE ${table}`);
+  const insert = () => driver.run("INSERT INTO desk_problems VALUES ('x')");
+  await driver.run('SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY');
+  await expect(insert()).rejects.toMatchObject({ reason: 'refused' });
+  await insert();
+});
+
 it.each([
   ['a value', "INSERT INTO desk_problems VALUES (CAST('x' AS INT))", 'value'],
   ['a missing privilege', 'SELECT * FROM pg_authid', 'refused'],

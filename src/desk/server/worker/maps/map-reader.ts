@@ -1,6 +1,12 @@
-import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
+import {
+  originalPositionFor,
+  type SourceMapInput,
+  sourceContentFor,
+  TraceMap,
+  traceSegment,
+} from '@jridgewell/trace-mapping';
 import { type Failure, LINE_END, type StackFrame } from '#engine/tracker';
-import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
+import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES, MAX_MAP_TEXT, MAX_MAPPINGS } from '../../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 import type { BuildFiles, MapText } from './build-files.ts';
 
@@ -22,8 +28,9 @@ export function createMapReader(options: MapReaderOptions) {
     // A module of `npm run dev` keeps its name when it changes.
     if (loaded.has(key) && !file.startsWith('client/_dev/')) return loaded.get(key);
     const found = await readMap(build, file);
-    loadedBytes += found?.text.length ?? 0;
-    if (loadedBytes > maxBytes) sweep();
+    const size = found?.text.length ?? 0;
+    if (loadedBytes + size > maxBytes) sweep();
+    loadedBytes += size;
     loaded.set(key, found && parseMap(found));
     return loaded.get(key);
   }
@@ -98,8 +105,10 @@ function isOwn({ source, file }: Place): boolean {
 }
 
 function parseMap({ path, text }: MapText): TraceMap | undefined {
+  if (text.length > MAX_MAP_TEXT) return undefined;
   try {
-    return new TraceMap(text, `dist/${path}`);
+    const map = JSON.parse(text) as SourceMapInput & { mappings?: string };
+    return (map.mappings?.length ?? 0) > MAX_MAPPINGS ? undefined : new TraceMap(map, `dist/${path}`);
   } catch {
     return undefined;
   }

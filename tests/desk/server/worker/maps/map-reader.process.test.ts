@@ -28,8 +28,11 @@ describe('the map reader', () => {
     expect(stored.resolved?.[0]?.[0]).toMatchObject({ line: 3, column: 10 });
   });
 
-  it('does not change frames without a map', async () => {
-    const maps = createMapReader({ readMap: async () => ({ path: 'maps/server/main.js.map', text: '{"broken' }) });
+  it.each([
+    ['a map', '{"broken'],
+    ['one that fits in memory', `{"version":3,"sources":["a.ts"],"mappings":"${'AAAA,'.repeat(1_700_000)}"}`],
+  ])('does not change frames without %s', async (_what, text) => {
+    const maps = createMapReader({ readMap: async () => ({ path: 'maps/server/main.js.map', text }) });
     const frames = [
       { file: 'server/main.js', line: 1, column: 1, function: 'a' },
       { file: 'node:fs', line: 1, column: 1, function: 'b' },
