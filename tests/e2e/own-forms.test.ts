@@ -187,9 +187,9 @@ async function deploy(page: Page) {
 }
 
 test.each([
-  ['a form that was accepted is reset', 'Save and reset', 'typed'],
-  ['useRefresh() keeps what was typed', 'Refresh', 'mine'],
-])('after a deploy, the document is loaded, and %s', async (_what, name, expected) => {
+  ['a form that was accepted is reset, with its result', 'Save and reset', 'typed', [['text', 'mine']]],
+  ['useRefresh() keeps what was typed', 'Refresh', 'mine', null],
+])('after a deploy, the document is loaded, and %s', async (_what, name, expected, returned) => {
   const { page, press, documents } = await open({ isAlone: true });
   await deploy(page);
   const text = page.getByRole('form', { name: 'reset' }).locator('[name=text]');
@@ -198,6 +198,7 @@ test.each([
   await expect.poll(() => documents).toEqual(['/forms', '/forms']);
   await exchanged(page);
   await expect.poll(() => text.inputValue()).toBe(expected);
+  await expect.poll(() => result(page)).toEqual(returned);
 });
 
 test('a form for this tab is posted in the background, and one whose URL cannot be parsed is left to the browser', async () => {

@@ -9,7 +9,7 @@ import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { loadDocument } from './load-document.ts';
-import { keepPlace } from './place.ts';
+import { keepPlace, keepResult } from './place.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
 
@@ -207,10 +207,11 @@ export function createDataStrategy({
     if (payload.errors && !isTaken(result)) keepPlace(); // an error replaces the page
     // Only a reload can help a form that another build refuses.
     if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
-    if (isFetcher && payload.build !== build && isTaken(result)) {
+    if (payload.build !== build && isTaken(result)) {
       // The page still shows what the form changed, and this build cannot show what the server has now.
       const { pathname, search, hash } = getState().location;
-      await loadDocument(pathname + search + hash, { guarded: true, isReplaced: true });
+      if (isFetcher) await loadDocument(pathname + search + hash, { guarded: true, isReplaced: true });
+      else if (result.answer) keepResult(url, result.answer); // the router loads the page now, and so its document
     }
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];

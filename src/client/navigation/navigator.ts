@@ -11,7 +11,7 @@ import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
 import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
 import { loadDocument } from './load-document.ts';
-import { restorePlace } from './place.ts';
+import { restorePlace, takeResult } from './place.ts';
 import { toFields } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import type { RouteLoader } from './route-loader.ts';
@@ -67,9 +67,10 @@ export function createNavigator({
   });
   const posted = createPostedForm();
   const afterNavigation = createAfterNavigation(shown.location);
+  const kept = takeResult(shown.location);
   const router: DataRouter = createBrowserRouter(
     tree.objects,
-    shown,
+    kept ? { ...shown, actionData: { [payload.routes.at(-1) ?? '']: kept } } : shown,
     createDataStrategy({
       build: payload.build,
       store,

@@ -1,3 +1,6 @@
+import { createDecoder } from '../../shared/wire/decode.ts';
+import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
+
 /**
  * Typed input, focus and scroll position of a page, which are kept over a reload, and while an error or the sign-in
  * replaces the page. Never passwords and files.
@@ -56,6 +59,29 @@ export function restorePlace(shown: Pick<Location, 'pathname' | 'search'>): void
   }
   document.querySelectorAll<HTMLElement>(FOCUSABLE)[place.focus]?.focus({ preventScroll: true });
   window.scrollTo(place.x, place.y);
+}
+
+const RESULT_KEY = 'spillway:result';
+
+/** Keeps what an action returned until the document of another build shows it. @param answer its page data, as sent */
+export function keepResult(path: string, answer: string): void {
+  try {
+    sessionStorage.setItem(RESULT_KEY, JSON.stringify({ path, answer }));
+  } catch {
+    // Without storage, or with too much data, the page is shown without the result.
+  }
+}
+
+/** Returns the result that was kept for a page, once. */
+export function takeResult({ pathname, search }: Pick<Location, 'pathname' | 'search'>): ActionResult | undefined {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(RESULT_KEY) ?? 'null') as { path: string; answer: string } | null;
+    sessionStorage.removeItem(RESULT_KEY);
+    if (kept?.path !== pathname + search) return undefined;
+    return (createDecoder().head(kept.answer) as PagePayload).action;
+  } catch {
+    return undefined; // the format can be another one
+  }
 }
 
 function readPlace(): Place | undefined {

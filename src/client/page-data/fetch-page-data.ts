@@ -17,6 +17,8 @@ export interface PageResult {
    * rejected: the server opened no incident for it, so its promise stays pending.
    */
   readonly done: Promise<boolean>;
+  /** The first line of the answer to a form, as it was sent. */
+  readonly answer?: string;
   /** The lines of a page with `mode: 'shell'`. Its holes are not in them, and need new promises each time. */
   readonly lines?: readonly string[];
 }
@@ -199,7 +201,8 @@ async function readFirst(
   const done = readDeferred(lines, decoder, signal, { copy, isPrefetch: isPrefetch && !payload.static });
   done.catch(() => {}); // each deferred value has its own rejection
   const etag = headers.get('ETag') ?? undefined;
-  return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(copy && { lines: copy }) };
+  const more = { ...(copy && { lines: copy }), ...(payload.action && { answer: first }) };
+  return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...more };
 }
 
 /** Returns what a step of the product says to the visitor. */
