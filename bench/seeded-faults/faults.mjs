@@ -388,12 +388,6 @@ const AREAS = {
     tests: ['tests/e2e/development'],
     faults: [
       [
-        'a server is left behind',
-        'bin/develop.mjs',
-        '[...[...servers].map(end), dev.dispose()]',
-        '[current ? end(current) : undefined, dev.dispose()]',
-      ],
-      [
         'pages are not notified of a new server',
         'bin/develop.mjs',
         'if (isAlive(current)) sendToServer(current,',
