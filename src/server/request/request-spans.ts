@@ -127,17 +127,27 @@ export class Timings {
   }
 }
 
-/** Runs the work of one phase and measures its time, in a span if spans are recorded. */
-export async function inPhase<Value>(
+/** Runs the work of one phase, in a span if spans are recorded, and measures its time if the visitor may see it. */
+export function inPhase<Value>(
   { spans, timings }: { readonly spans: RequestSpans | undefined; readonly timings: Timings | undefined },
+  phase: Phase,
+  of: string | undefined,
+  work: () => Promise<Value> | Value,
+): Promise<Value> | Value {
+  const spanned = spans ? () => spans.run(of === undefined ? phase : `${phase} ${of}`, work) : work;
+  return timings ? measure(timings, phase, of, spanned) : spanned();
+}
+
+async function measure<Value>(
+  timings: Timings,
   phase: Phase,
   of: string | undefined,
   work: () => Promise<Value> | Value,
 ): Promise<Value> {
   const since = performance.now();
   try {
-    return await (spans ? spans.run(of === undefined ? phase : `${phase} ${of}`, work) : work());
+    return await work();
   } finally {
-    timings?.add(phase, since, of);
+    timings.add(phase, since, of);
   }
 }
