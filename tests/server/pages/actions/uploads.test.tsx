@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { ClientRequest } from 'node:http';
 import { join } from 'node:path';
@@ -232,7 +232,7 @@ describe('a form is refused, and leaves nothing on disk,', () => {
   });
 });
 
-it('files of a process are removed when it ends, and at the next start if it was killed', () => {
+it('files of a process are removed when it ends, and at a start an hour later if it was killed', () => {
   const folder = createFolder(onTestFinished);
   const run = (end: string) => {
     const module = JSON.stringify(join(import.meta.dirname, '../../../../src/server/request/upload-folder.ts'));
@@ -249,6 +249,11 @@ it('files of a process are removed when it ends, and at the next start if it was
   expect(existsSync(left)).toBe(true);
   const running = join(folder, 'uploads', String(process.ppid));
   mkdirSync(running);
+  openUploads(folder);
+  // In another container, its process could run although its id says nothing.
+  expect([existsSync(left), existsSync(running)]).toEqual([true, true]);
+  const twoHoursAgo = Date.now() / 1000 - 7200;
+  for (const path of [join(left, '..'), running]) utimesSync(path, twoHoursAgo, twoHoursAgo);
   openUploads(folder);
   expect([existsSync(left), existsSync(running)]).toEqual([false, true]);
   openUploads(dataDir);
