@@ -134,7 +134,9 @@ test.each([
   await press(name);
   await page.locator('#typed').waitFor({ state: 'detached' });
   await link(page, 'Notes').click();
+  await page.waitForURL('**/notes');
   await page.goBack();
+  await page.waitForURL('**/forms*');
   if (new URL(page.url()).search !== '') await page.goBack();
   const typed = {
     text: 'my text',
