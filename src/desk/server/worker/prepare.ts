@@ -1,6 +1,7 @@
 import { createDigest, cutText, type Failure, isProductCode, MAX_TITLE_LENGTH } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
+import { MAX_BATCH_TRIES } from '../limits.ts';
 import { type NewOccurrence, toNewOccurrence } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreError } from '../store/sql.ts';
@@ -18,6 +19,9 @@ interface PrepareOptions {
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<NewOccurrence[]>;
 
 export function createPrepare({ maps, namespace, readLocations, log }: PrepareOptions): Prepare {
+  /** How often maps could not be read since the last complete batch. */
+  let tries = 0;
+
   async function prepareFailure(failure: Failure): Promise<NewOccurrence> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const stored = withComponent(await maps.resolve(named));
@@ -31,6 +35,13 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
     return { ...failure, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
   }
 
+  /** A missing privilege, or a map that is always too slow to read, must not keep failures out of the store. */
+  function isUnreadable(error: StoreError): boolean {
+    if (!(error instanceof QueryFailedError)) return false;
+    tries += 1;
+    return error.reason === 'refused' || tries >= MAX_BATCH_TRIES;
+  }
+
   return async function prepare(entries) {
     const prepared: NewOccurrence[] = [];
     for (const entry of entries) {
@@ -39,13 +50,12 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
       try {
         prepared.push(await prepareFailure(entry.failure));
       } catch (error) {
-        // A missing privilege must not keep failures out of the store.
-        const isRefused = error instanceof QueryFailedError && error.reason === 'refused';
-        if (error instanceof StoreError && !isRefused) throw error;
+        if (error instanceof StoreError && !isUnreadable(error)) throw error;
         log.warn({ err: error, digest: entry.failure.digest }, 'The source maps of a failure could not be read.');
         prepared.push(toNewOccurrence(entry.failure));
       }
     }
+    tries = 0;
     return prepared;
   };
 }

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { MAX_BATCH_TRIES } from '../../../../src/desk/server/limits.ts';
+import { QueryFailedError } from '../../../../src/desk/server/store/sql.ts';
 import { createPrepare } from '../../../../src/desk/server/worker/prepare.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { createFailure } from '../../support/desk.ts';
@@ -11,4 +13,16 @@ it('a failure is stored even if its maps and the table of its build cannot be re
   expect(entry).toMatchObject({ digest: '7K3QM2XA', full: { unresolved: true } });
   expect(entry).not.toHaveProperty('shownAs');
   expect(lines).toHaveLength(1);
+});
+
+it('failures whose maps the store is always too slow to read are stored without them', async () => {
+  const { log, lines } = createTestLog();
+  const maps = { resolve: () => Promise.reject(new QueryFailedError('slow', 'statement timeout')) };
+  const prepare = createPrepare({ maps, namespace: 'test', readLocations: async () => undefined, log });
+  const entries = [{ entry: 'full', failure: createFailure() }] as const;
+  for (let tried = 1; tried < MAX_BATCH_TRIES; tried += 1) await expect(prepare(entries)).rejects.toThrow('timeout');
+  expect(await prepare(entries)).toHaveLength(1);
+  expect(lines).toHaveLength(1);
+  // Maps that can be read later are waited for again.
+  await expect(prepare(entries)).rejects.toThrow('timeout');
 });
