@@ -177,9 +177,9 @@ test('what was typed is still there after the reload that a form of another buil
   expect(await read()).toMatchObject({ text: '', state: '' });
 });
 
-/** Lets the server answer as another build until the page loads its document again. */
+/** Lets the server answer as another build, except for documents. */
 async function deploy(page: Page) {
-  await page.route(/\/(?:_data\/)?forms$/, async (route) => {
+  await page.route(/\/(?:_data\/)?(?:forms|items\/\d|list)$/, async (route) => {
     if (route.request().isNavigationRequest()) return route.fallback();
     const response = await route.fetch();
     const headers = { ...response.headers(), 'x-build-id': 'next' };
@@ -319,4 +319,96 @@ test('an answer of a step says what the step says, and one of a proxy is explain
   const report = page.waitForRequest((request) => toPath(request).startsWith('/_report'));
   await page.evaluate(() => reportError(new Error('The first report.')));
   expect((await report).postData()).toContain('The first report.');
+});
+
+describe('an edit form', () => {
+  const openItem = (id: number, isAlone = true) => open({ path: `/items/${id}`, isAlone });
+  const price = (page: Page) => page.getByLabel('Price').inputValue();
+  const removed = (page: Page) => page.locator('#removed').textContent();
+
+  /** Saves a price as another visitor. */
+  async function save(page: Page, id: number, amount: string): Promise<void> {
+    const form = { _action: 'item.save', price: amount };
+    expect((await page.request.post(`/items/${id}`, { form, maxRedirects: 0 })).status()).toBe(303);
+  }
+
+  test('shows its own record when Back needs the document', async () => {
+    const { page, press, documents } = await openItem(1);
+    await link(page, 'Item 2').click();
+    await page.getByRole('heading', { name: 'Item 2' }).waitFor();
+    await page.getByLabel('Price').fill('222');
+    await press('Remove'); // after it, Back does not use the memory
+    await expect.poll(() => removed(page)).toBe('2');
+    await page.route('**/_data/items/1', (route) => route.abort());
+    await page.goBack();
+    await expect.poll(() => documents).toEqual(['/items/1', '/items/1']);
+    await exchanged(page);
+    expect(await price(page)).toBe('100');
+  });
+
+  test('posts to the record that is shown, also while the next one loads', async () => {
+    const { page, press } = await openItem(2, false);
+    await link(page, 'Slow item').click();
+    await page.waitForURL('**/items/slow');
+    await link(page, 'Next page').click();
+    await page.waitForURL('**/items/2?page=2');
+    await link(page, 'Slow item').click();
+    await page.waitForURL('**/items/slow');
+    await press('Remove');
+    await expect.poll(() => removed(page)).toBe('2');
+    await page.goto('/release');
+  });
+
+  test('shows newer values than the visitor has seen, after the document was loaded for a deploy', async () => {
+    const { page, press, documents } = await openItem(3);
+    await save(page, 3, '999');
+    await deploy(page);
+    await press('Refresh');
+    await expect.poll(() => documents).toEqual(['/items/3', '/items/3']);
+    await exchanged(page);
+    expect(await price(page)).toBe('999');
+  });
+
+  test('that another build refused and then accepted is not restored later', async () => {
+    const { page, press, documents } = await openItem(4);
+    await deploy(page);
+    for (const amount of ['cheap', '555']) {
+      await page.getByLabel('Price').fill(amount);
+      const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+      await press('Save');
+      await answered;
+    }
+    await page.getByRole('heading', { name: 'List' }).waitFor();
+    expect(documents).toEqual(['/items/4', '/list']);
+    await save(page, 4, '777');
+    await page.goto('/items/4');
+    await exchanged(page);
+    expect(await price(page)).toBe('777');
+  });
+
+  test('has what was typed when a background refresh was redirected to the sign-in, and the visitor is back', async () => {
+    const { page, press } = await openItem(5);
+    await page.getByLabel('Price').fill('55');
+    await page.context().addCookies([{ name: 'ended', value: '1', url: new URL('/', page.url()).href }]);
+    await press('Refresh');
+    await page.waitForURL('**/list');
+    await page.context().clearCookies();
+    await page.goto('/items/5');
+    await expect.poll(() => price(page)).toBe('55');
+  });
+
+  test('is hydrated also if its chunk arrives late', async () => {
+    const release = Promise.withResolvers<void>();
+    const { page } = await visit('/items/6', {
+      waitUntil: 'commit',
+      async before(page) {
+        await page.clock.install();
+        await page.route('**/assets/item-*', (route) => release.promise.then(() => route.continue()));
+      },
+    });
+    await page.getByRole('heading', { name: 'Item 6' }).waitFor();
+    await page.clock.runFor(10_000);
+    release.resolve();
+    await page.getByText('Hydrated').waitFor();
+  });
 });

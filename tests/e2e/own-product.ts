@@ -27,6 +27,7 @@ export const ownProduct = {
           { id: 'plain', path: '/plain', page: () => import('./pages/plain.tsx') },
           { id: 'release', path: '/release', page: () => import('./pages/home/home.tsx') },
           { id: 'forms', path: '/forms', page: () => import('./pages/forms.tsx') },
+          { id: 'item', path: '/items/:id', page: () => import('./pages/item.tsx') },
           { id: 'moved', path: '/moved', page: () => import('./pages/home/home.tsx') },
         ],
       },
@@ -174,12 +175,41 @@ export const ownProduct = {
     }
     export function ErrorBoundary() { return <h1>The whole page failed</h1>; }`,
   'src/shared/product/pages/forms.tsx': formsPage,
+  'src/shared/product/pages/item.tsx': `
+    import { useEffect, useState } from 'react';
+    import { Form } from '../../rendering/actions.tsx';
+    import { useActionResult } from '../../rendering/hooks.ts';
+    import { Await, Link, useRefresh } from '#engine';
+    export default function Item({ data: { id, price, sales } }) {
+      const [isHydrated, setHydrated] = useState(false);
+      useEffect(() => setHydrated(true), []);
+      return (
+        <>
+          <title>{'Item ' + id}</title>
+          <h1>Item {id}</h1>
+          <p>{isHydrated && 'Hydrated'}</p>
+          <Link to="/items/1" prefetch="none">Item 1</Link>
+          <Link to="/items/2" prefetch="none">Item 2</Link>
+          <Link to="/items/slow" prefetch="none">Slow item</Link>
+          <Link to="?page=2" prefetch="none">Next page</Link>
+          <Form action="item.save">
+            <input name="price" aria-label="Price" defaultValue={price} />
+            <button>Save</button>
+          </Form>
+          <Form action="item.remove"><button>Remove</button></Form>
+          <button type="button" onClick={useRefresh()}>Refresh</button>
+          <output id="removed">{useActionResult('item.remove')?.data}</output>
+          <Await value={sales} fallback={<p>Counting…</p>}>{(count) => <p>{count} sold</p>}</Await>
+        </>
+      );
+    }`,
   'src/server/product/pages/index.ts': `
     import { setTimeout } from 'node:timers/promises';
     import { redirect } from '#engine';
     import { invalid } from '#engine/server';
     const notes = [];
     const toField = ([name, value]) => [name, value instanceof File ? value.size : value];
+    const prices = new Map();
     const held = [];
     const hold = (value) => new Promise((resolve) => held.push(() => resolve(value)));
     function add({ form }) {
@@ -206,6 +236,21 @@ export const ownProduct = {
         actions: {
           save: ({ form }) => [...form].filter(([name]) => name !== '_action').map(toField),
           leave: () => redirect('${OTHER}/left', { external: true }),
+        },
+      },
+      item: {
+        guard: ({ request }) => {
+          if (/ended/.test(request.headers.get('cookie'))) redirect('/list');
+        },
+        loader: ({ params: { id } }) => ({ id, price: prices.get(id) ?? id + '00', sales: id === 'slow' ? hold(3) : Promise.resolve(3) }),
+        actions: {
+          save({ params: { id }, form }) {
+            const price = form.get('price');
+            if (price === 'cheap') return invalid({ errors: { price: 'Give a number.' } });
+            prices.set(id, price);
+            redirect('/list');
+          },
+          remove: ({ params: { id } }) => id,
         },
       },
       moved: { loader: ({ url }) => redirect('/forms' + url.search) },

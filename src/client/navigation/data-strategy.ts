@@ -9,14 +9,14 @@ import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { loadDocument } from './load-document.ts';
+import type { NextPage } from './next-page.ts';
 import { keepPlace, keepResult } from './place.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
 
-export interface DataStrategyOptions {
+export interface DataStrategyOptions extends Pick<RouteLoader, 'load'>, Pick<NextPage, 'prepare'> {
   readonly build: string;
   readonly store: PageDataStore;
-  readonly loader: RouteLoader;
   /** Whether a route has `mode: 'shell'`. */
   readonly isShell: (id: string) => boolean;
   /** Called when Back shows a page from memory, which can have changed since. */
@@ -63,7 +63,8 @@ const STAYED = Symbol('stayed');
 export function createDataStrategy({
   build,
   store,
-  loader,
+  load: loadRoutes,
+  prepare,
   isShell,
   onRecall,
   onFailure,
@@ -81,11 +82,14 @@ export function createDataStrategy({
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
   async function leave({ navigation, fetcherKey }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
     if (fetcherKey === null) onLeave();
+    removeEventListener('pagehide', keepPlace);
     if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
       throw STAYED;
   }
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
+    const isReplaced = result.kind === 'redirect' || (result.kind === 'page' && result.payload.errors);
+    if (isReplaced && !wanted.navigation && wanted.fetcherKey === null) keepPlace(); // the visitor may be typing
     if (result.kind === 'redirect') return redirect(result.payload, wanted);
     if (result.kind === 'page' && result.payload.build === build) {
       return wanted.fetcherKey === null ? showPage(result.payload) : toResults(result.payload);
@@ -122,7 +126,7 @@ export function createDataStrategy({
   }
 
   async function showPage(payload: PagePayload): Promise<Results> {
-    await loader.prepare(payload);
+    await prepare(payload);
     return toResults(payload);
   }
 
@@ -147,7 +151,8 @@ export function createDataStrategy({
     }
     const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
-    const [result] = await Promise.all([loading, isFetcher || loader.load(routes)]);
+    if (!isFetcher) loadRoutes(routes).catch(() => {}); // `showPage` reports it
+    const result = await loading;
     if (result.kind === 'page' && !isFetcher) store.remember(url, result);
     return show(result, wanted);
   }

@@ -11,16 +11,20 @@ export interface LinkHandlers {
   submit(submission: Submission): void;
 }
 
+/** The page that is shown. During a navigation, the window can have the URL of the next one already. */
+export const shown = { url: '' };
+
 /**
  * Listens on the window for the clicks and submits of the engine's links and forms. React's own listeners are on the
  * document, so a handler of the page that prevents the default runs first.
  */
 export function listenToLinks(handlers: LinkHandlers): void {
+  shown.url = location.href;
   addEventListener('click', (event) => {
     const link = findLink(event.target);
     if (!link || event.defaultPrevented || event.button !== 0 || hasModifier(event) || !isOwn(link)) return;
     event.preventDefault();
-    handlers.navigate(new URL(link.href), {
+    handlers.navigate(new URL(toUrl(link.getAttribute('href')), shown.url), {
       replace: link.hasAttribute('data-replace'),
       preventScrollReset: link.hasAttribute('data-keep-scroll'),
     });
@@ -51,9 +55,14 @@ function toSubmission({ target: form, submitter }: SubmitEvent): Submission | nu
   if (!(form instanceof HTMLFormElement)) return undefined;
   const link = document.createElement('a');
   const submission = { form, submitter, link };
-  link.href = readForm(submission, 'action') || location.href;
+  link.href = toUrl(readForm(submission, 'action'));
   link.target = readForm(submission, 'target') ?? '';
   return isOwn(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
+}
+
+/** Resolves URLs without a path by the page that is shown: `?page=2`, `#top`, and that of a form without `action`. */
+function toUrl(given: string | null): string {
+  return /^[?#]/.test(given ?? '') ? new URL(given ?? '', shown.url).href : given || shown.url;
 }
 
 /**

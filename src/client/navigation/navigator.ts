@@ -9,9 +9,10 @@ import { createPageDataStore } from '../page-data/store.ts';
 import { createAfterNavigation, createPostedForm } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
-import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
+import { type LinkHandlers, readForm, type Submission, shown as shownPage } from './link-events.ts';
 import { loadDocument } from './load-document.ts';
-import { restorePlace, takeResult } from './place.ts';
+import { createNextPage } from './next-page.ts';
+import { restorePlace, takeResult, watchFields } from './place.ts';
 import { toFields } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import type { RouteLoader } from './route-loader.ts';
@@ -53,11 +54,12 @@ export function createNavigator({
 }: NavigatorOptions): Navigator {
   let isServerRendered = true;
   let checkedAt = performance.now();
+  const nextPage = createNextPage(loader);
   const store = createPageDataStore({
     base,
     build: payload.build,
     isServerRendered: () => isServerRendered,
-    onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
+    onPage: (page) => void nextPage.loadStyles(page.styles).catch(() => {}),
     onRefused: (url, isAgain) =>
       whenIdle(() => {
         if (toPath(router.state.location) !== url) return;
@@ -74,7 +76,8 @@ export function createNavigator({
     createDataStrategy({
       build: payload.build,
       store,
-      loader,
+      load: loader.load,
+      prepare: nextPage.prepare,
       isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
       onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
@@ -149,7 +152,8 @@ export function createNavigator({
     loader.load(ids).catch(() => {}); // the navigation will report it
   });
 
-  restorePlace(shown.location);
+  watchFields();
+  restorePlace();
 
   return {
     router,
@@ -157,9 +161,10 @@ export function createNavigator({
     onCommit(commit) {
       const { lang, dir = '' } = Document.language?.(commit.location.pathname) ?? document.documentElement;
       Object.assign(document.documentElement, { lang, dir });
+      shownPage.url = window.location.origin + toPath(commit.location) + commit.location.hash;
       afterNavigation(commit);
       posted.onCommit();
-      restorePlace(commit.location);
+      restorePlace();
     },
     navigate(url, { replace, preventScrollReset }) {
       const isSame = url.href === window.location.href;
@@ -168,7 +173,7 @@ export function createNavigator({
     submit(submission) {
       const { form, submitter, link } = submission;
       const read = (name: string) => readForm(submission, name);
-      const isOther = link.pathname !== window.location.pathname;
+      const isOther = link.pathname !== new URL(shownPage.url).pathname;
       if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
       const isPost = /^post$/i.test(read('method') ?? '');
       const formData = new FormData(form, submitter);

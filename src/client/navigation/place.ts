@@ -1,5 +1,7 @@
+import { Minute } from '../../shared/units.ts';
 import { createDecoder } from '../../shared/wire/decode.ts';
 import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
+import { shown } from './link-events.ts';
 
 /**
  * Typed input, focus and scroll position of a page, which are kept over a reload, and while an error or the sign-in
@@ -7,26 +9,45 @@ import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
  */
 interface Place {
   readonly path: string;
+  /** When it was kept (ms since 1970). */
+  readonly at: number;
   readonly x: number;
   readonly y: number;
   readonly focus: number;
-  /** The values are those of chosen options, or one. */
-  readonly fields: readonly (readonly [key: string, values: readonly string[], checked: boolean])[];
+  /** The values are of chosen options, or one. Undefined if the visitor has not changed the field. */
+  readonly fields: readonly (readonly [key: string, values: readonly string[] | undefined, checked: boolean])[];
 }
 
 const KEY = 'spillway:place';
+/** How long a place is kept (ms). Later, the page can have newer values than the fields. */
+const KEPT = 10 * Minute;
 const FIELDS = 'input, textarea, select';
 const FOCUSABLE = 'a[href], button, input, textarea, select, [tabindex]';
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-/** Call it before the page is left. */
+/** Fields that the visitor changed: React gives a field that it controls its value as the default. */
+const changed = new WeakSet<EventTarget>();
+
+/** Notes which fields the visitor changes. */
+export function watchFields(): void {
+  addEventListener('input', ({ target }) => target && changed.add(target), true);
+  addEventListener('reset', ({ target }) => {
+    for (const field of document.querySelectorAll<Field>(FIELDS)) if (field.form === target) changed.delete(field);
+  });
+}
+
+/** Call it before the page is left. It keeps nothing if the window already has the URL of another page. */
 export function keepPlace(): void {
+  const path = toShownPath();
+  if (path !== window.location.pathname + window.location.search) return;
   const fields = listFields().map(
-    (field) => [toKey(field), toValues(field), 'checked' in field && field.checked] as const,
+    (field) =>
+      [toKey(field), isChanged(field) ? toValues(field) : undefined, 'checked' in field && field.checked] as const,
   );
   const place: Place = {
-    path: window.location.pathname + window.location.search,
+    path,
+    at: Date.now(),
     x: window.scrollX,
     y: window.scrollY,
     focus: [...document.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement as Element),
@@ -40,25 +61,37 @@ export function keepPlace(): void {
 }
 
 /**
- * Restores a page that is shown again, if it has its fields: an error in its place has none. Call it once the page is
+ * Restores the page that is shown, if its fields are there: an error in its place lacks them. Call it once the page is
  * hydrated, so that React sees its fields change.
- *
- * @param shown the location of the page: after Back, the window has the one of the next page already
  */
-export function restorePlace(shown: Pick<Location, 'pathname' | 'search'>): void {
+export function restorePlace(): void {
   const place = readPlace();
-  if (place?.path !== shown.pathname + shown.search) return;
+  if (place?.path !== toShownPath()) return;
   const fields = listFields();
   const known = new Set(fields.map(toKey));
   if (place.fields.length > 0 && !place.fields.some(([key]) => known.has(key))) return;
   sessionStorage.removeItem(KEY);
+  if (Date.now() - place.at > KEPT) return;
   for (const [key, values, checked] of place.fields) {
     const index = fields.findIndex((field) => toKey(field) === key);
     const [field] = index < 0 ? [] : fields.splice(index, 1);
-    if (field) restoreField(field, values, checked);
+    if (field && values) restoreField(field, values, checked);
   }
   document.querySelectorAll<HTMLElement>(FOCUSABLE)[place.focus]?.focus({ preventScroll: true });
   window.scrollTo(place.x, place.y);
+}
+
+function toShownPath(): string {
+  const { pathname, search } = new URL(shown.url);
+  return pathname + search;
+}
+
+function isChanged(field: Field): boolean {
+  if (changed.has(field)) return true;
+  if (field instanceof HTMLSelectElement)
+    return [...field.options].some((option) => option.defaultSelected && !option.selected);
+  const isBox = 'checked' in field && BOXES.has(field.type);
+  return isBox ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
 }
 
 const RESULT_KEY = 'spillway:result';
@@ -118,9 +151,11 @@ function listFields(): Field[] {
   );
 }
 
+const BOXES = new Set(['checkbox', 'radio']);
+
 const NOT_KEPT = new Set(['file', 'password', 'hidden', 'submit', 'button', 'image', 'reset']);
 
 /** Finds a field again on the page of another build. Boxes of the same name differ by their values. */
 function toKey({ name, type, value }: Field): string {
-  return `${name} ${type === 'checkbox' || type === 'radio' ? value : ''}`;
+  return `${name} ${BOXES.has(type) ? value : ''}`;
 }

@@ -211,7 +211,9 @@ export async function readVersion(pageRequest: PageRequest, pages: PageTable): P
   async function read(): Promise<string> {
     const args = await pageRequest.toArgs();
     const versions = loading.map(async (page) => page?.version?.(await addSearch(page, pageRequest, args)));
-    return JSON.stringify(await Promise.all(versions));
+    // The next user of this browser must not get this one's page from its cache.
+    const { cookie, authorization } = pageRequest.info.headers ?? {};
+    return JSON.stringify([cookie, authorization, await Promise.all(versions)]);
   }
   try {
     return await untilEnd(pageRequest, read);

@@ -1,6 +1,7 @@
 import type { DataStrategyFunctionArgs } from 'react-router';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDataStrategy } from '../../../src/client/navigation/data-strategy.ts';
+import { shown } from '../../../src/client/navigation/link-events.ts';
 import { createPageDataStore } from '../../../src/client/page-data/store.ts';
 import { BUILD_HEADER, WIRE_TYPE } from '../../../src/shared/wire/protocol.ts';
 
@@ -17,7 +18,8 @@ beforeEach(() => {
   });
   vi.stubGlobal('history', { replaceState: () => undefined });
   vi.stubGlobal('document', { querySelectorAll: () => [] });
-  vi.stubGlobal('addEventListener', () => undefined);
+  for (const name of ['addEventListener', 'removeEventListener']) vi.stubGlobal(name, () => undefined);
+  shown.url = 'https://site.test/list';
   const go = (how: string) => (url?: string) => documents(url ? `${how} ${new URL(url).pathname}` : how);
   vi.stubGlobal('location', {
     ...{ origin: 'https://site.test', href: 'https://site.test/list', pathname: '/list', search: '' },
@@ -48,7 +50,7 @@ function start() {
   const onFailure = vi.fn();
   const strategy = createDataStrategy({
     ...{ build: 'b', store, onFailure, getState: () => state as never, toText: (text) => text },
-    loader: { load: async () => undefined, prepare: async () => undefined } as never,
+    ...{ load: async () => undefined, prepare: async () => undefined },
     isShell: () => false,
     onRecall: () => undefined,
     onAnswer: () => undefined,

@@ -173,6 +173,19 @@ test('a key applies to the focused row, and the next one continues where a row w
   }
 });
 
+test('keys that are pressed before the last one is answered apply to all their rows', async () => {
+  for (const path of ['/tour/fail/loader', '/api/tour/fail', '/tour/fail/render']) await failAt(path);
+  const { page } = await open('/desk');
+  await exchanged(page);
+  await page.locator('[data-open]').nth(2).waitFor();
+  await page.route('**/desk', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.continue();
+  });
+  for (const key of ['j', 'e', 'j', 'e', 'j', 'e']) await page.keyboard.press(key);
+  await page.getByText('3 incidents resolved.').waitFor();
+});
+
 test('relative times are updated while a page is open', async () => {
   await failAt('/tour/fail/loader');
   const { page } = await open('/desk?search=loader', { before: (opened) => opened.clock.install() });

@@ -143,6 +143,15 @@ describe('a version', () => {
     expect(changed.headers.etag).not.toBe(etag);
   });
 
+  it('that two users have in common is not the ETag of both, who can share a browser', async () => {
+    const app = await startPages(page({ loader: () => 'data', version: () => '1' }));
+    const ask = (cookie: string, known = '') =>
+      app.ask('/_data/page', { headers: { Cookie: cookie, 'If-None-Match': known } });
+    const etag = String((await ask('session=ada')).headers.etag);
+    expect((await ask('session=ada', etag)).status).toBe(304);
+    expect((await ask('session=ben', etag)).status).toBe(200);
+  });
+
   it('that changes while the document loads does not apply to the data loaded before', async () => {
     let version = 1;
     const app = await startPages(page({ loader: () => version++, version: () => `${version}` }));

@@ -24,13 +24,15 @@ export function useListKeys(list: RefObject<HTMLElement | null>): void {
 interface Place {
   /** The number of rows above the one that had the focus when an action was sent, which can remove it. */
   above?: number | undefined;
+  /** The key of the last action. Until its answer arrives, the rows that it applied to stay ticked. */
+  pressed?: string | undefined;
 }
 
 /** Each returns whether it did something. */
 const KEYS: Readonly<Record<string, ((root: HTMLElement, place: Place) => boolean) | undefined>> = {
   j: (root, place) => step(root, place, 1),
   k: (root, place) => step(root, place, -1),
-  x: (root) => tick(root),
+  x: (root, place) => tick(root, place),
   e: (root, place) => press(root, place, 'e'),
   i: (root, place) => press(root, place, 'i'),
   '/': (root) => focusSearch(root),
@@ -47,18 +49,33 @@ function step(root: HTMLElement, place: Place, by: 1 | -1): boolean {
   return next !== undefined;
 }
 
-function tick(root: HTMLElement): boolean {
-  const box = listRows(root).find(hasFocus)?.querySelector<HTMLInputElement>('input[name="digest"]');
+function tick(root: HTMLElement, place: Place): boolean {
+  const box = findFocusedBox(root);
   box?.click();
+  place.pressed = undefined;
   return Boolean(box);
 }
 
-/** Without a selection, the action applies to the focused row. */
+function findFocusedBox(root: HTMLElement): HTMLInputElement | null | undefined {
+  return listRows(root).find(hasFocus)?.querySelector('input[name="digest"]');
+}
+
+/**
+ * Without a selection, the action applies to the focused row. If the same action is pressed again before it is answered,
+ * it applies to both rows, because the second form replaces the first one.
+ */
 function press(root: HTMLElement, place: Place, key: string): boolean {
   const button = root.querySelector<HTMLButtonElement>(`button[data-key="${key}"]`);
   if (!button) return false;
-  const isTicked = root.querySelector('input[name="digest"]:checked') !== null;
-  if (!isTicked && !tick(root)) return false;
+  const ticked = [...root.querySelectorAll<HTMLInputElement>('input[name="digest"]:checked')];
+  const isUnanswered = ticked.length > 0 && place.pressed !== undefined;
+  if (isUnanswered && place.pressed !== key) for (const box of ticked) box.click();
+  if (ticked.length === 0 || isUnanswered) {
+    const box = findFocusedBox(root);
+    if (!box) return false;
+    if (!box.checked) box.click();
+  }
+  place.pressed = key;
   const at = listRows(root).findIndex(hasFocus);
   place.above = at === -1 ? undefined : at;
   button.click();
