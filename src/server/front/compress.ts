@@ -69,8 +69,12 @@ function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResp
   if (packing.isExcluded || this.headersSent) return node.writeHead.call(this, status, ...rest);
   for (const headers of rest) if (typeof headers === 'object' && headers !== null) addHeaders(this, headers);
   const isPacked = canPack(this, status, packing.size) && packing.coding !== undefined;
-  // The length of the response to GET is only known after compression (RFC 9110, section 8.6).
-  if (isPacked) this.removeHeader('Content-Length');
+  if (isPacked) {
+    // The length of the response to GET is only known after compression (RFC 9110, section 8.6).
+    this.removeHeader('Content-Length');
+    // Ranges are of the bytes without compression, so they cannot complete a download that began with it.
+    this.removeHeader('Accept-Ranges');
+  }
   const coding = this.req.method === 'HEAD' ? undefined : isPacked && packing.coding;
   if (coding) this.setHeader('Content-Encoding', coding);
   node.writeHead.call(this, status, ...rest.filter((reason) => typeof reason === 'string'));
@@ -98,8 +102,9 @@ function canPack(res: ServerResponse, status: number, given: number | undefined)
   if (status !== 304 && !TEXT_TYPES.test(String(res.getHeader('Content-Type') ?? ''))) return false;
   if (/\bno-transform\b/i.test(String(res.getHeader('Cache-Control') ?? ''))) return false;
   addVary(res, 'Accept-Encoding');
+  if (status === 204 || status === 206 || status === 304 || res.hasHeader('Content-Range')) return false;
   const size = given ?? Number(res.getHeader('Content-Length') ?? FEWEST_BYTES);
-  return status !== 304 && status !== 204 && size >= FEWEST_BYTES && !res.hasHeader('Content-Encoding');
+  return size >= FEWEST_BYTES && !res.hasHeader('Content-Encoding');
 }
 
 function open(res: ServerResponse, coding: Coding): BrotliCompress | Gzip {

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import express, { type Response as ExpressResponse, type RequestHandler } from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { compress } from '../../../src/server/front/compress.ts';
+import { startTestServer } from '../../support/app.ts';
+import { createFolder } from '../../support/folder.ts';
 import { listenInTest } from '../../support/listen.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
@@ -105,6 +109,20 @@ it('a response without a body has the same Vary header, and names no length that
   expect((await ask('text/html', 'get', 304).expect(304)).headers.vary).toBe('Accept-Encoding');
   const { headers } = await ask('text/html', 'head').expect(200);
   expect([headers['content-length'], headers.vary]).toEqual([undefined, 'Accept-Encoding']);
+});
+
+it('a part of a file is not compressed, and a compressed file offers no parts', async () => {
+  const file = join(createFolder(onTestFinished), 'export.csv');
+  writeFileSync(file, LONG);
+  const server = await startTestServer({ compression: true, routes: (_req, res) => res.sendFile(file) });
+  const ask = (...headers: string[]) => askRaw(server.port, 'GET /file HTTP/1.1', ['Host: localhost', ...headers]);
+  const part = await ask('Accept-Encoding: gzip', 'Range: bytes=0-4999');
+  expect([part.status, part.body]).toEqual([206, LONG.slice(0, 5000)]);
+  expect(part.headers).toMatchObject({ 'content-range': `bytes 0-4999/${LONG.length}`, vary: 'Accept-Encoding' });
+  const { headers } = await ask('Accept-Encoding: gzip');
+  expect([headers['content-encoding'], headers['accept-ranges']]).toEqual(['gzip', undefined]);
+  expect(headers.etag).toMatch(/^W\//);
+  expect((await ask()).headers['accept-ranges']).toBe('bytes');
 });
 
 describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) => {
