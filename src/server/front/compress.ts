@@ -66,6 +66,7 @@ export function compress(): Step {
 
 function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResponse {
   const packing = this[PACKING];
+  const { size = 0 } = packing;
   if (packing.isExcluded || this.headersSent) return node.writeHead.call(this, status, ...rest);
   for (const headers of rest) if (typeof headers === 'object' && headers !== null) addHeaders(this, headers);
   const isPacked = canPack(this, status, packing.size) && packing.coding !== undefined;
@@ -74,6 +75,8 @@ function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResp
     this.removeHeader('Content-Length');
     // Ranges are of the bytes without compression, so they cannot complete a download that began with it.
     this.removeHeader('Accept-Ranges');
+  } else if (size >= FEWEST_BYTES && hasLength(this, status)) {
+    this.setHeader('Content-Length', size); // `end()` called this, so Node does not know it
   }
   const coding = this.req.method === 'HEAD' ? undefined : isPacked && packing.coding;
   if (coding) this.setHeader('Content-Encoding', coding);
@@ -107,6 +110,12 @@ function canPack(res: ServerResponse, status: number, given: number | undefined)
   return size >= FEWEST_BYTES && !res.hasHeader('Content-Encoding');
 }
 
+/** Whether Node would send the length of a body that it knows. */
+function hasLength(res: ServerResponse, status: number): boolean {
+  const others = ['Content-Length', 'Transfer-Encoding', 'Trailer'];
+  return status !== 204 && status !== 304 && !others.some((name) => res.hasHeader(name));
+}
+
 function open(res: ServerResponse, coding: Coding): BrotliCompress | Gzip {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
   const packer = coding === 'br' ? createBrotliCompress({ params }) : createGzip();
@@ -138,7 +147,7 @@ function write(this: Packed, ...args: unknown[]): boolean {
 function end(this: Packed, ...args: unknown[]): ServerResponse {
   const packing = this[PACKING];
   const [chunk, encoding] = args;
-  if (!this.headersSent) {
+  if (!this.headersSent && !packing.isExcluded) {
     packing.size = isChunk(chunk) ? Buffer.byteLength(chunk, encoding as BufferEncoding) : 0;
     if (packing.size >= FEWEST_BYTES) this.writeHead(this.statusCode);
   }

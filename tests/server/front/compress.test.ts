@@ -79,7 +79,7 @@ it.each<
     'encoded already',
     'gzip',
     (res) => res.set('Content-Encoding', 'x').type('html').end(LONG),
-    ['x', 'Accept-Encoding'],
+    ['x', 'Accept-Encoding', `${LONG.length}`],
   ],
   [
     'no-transform',
@@ -87,7 +87,12 @@ it.each<
     (res) => res.set('Cache-Control', 'private, no-transform').type('html').end('a'),
     [undefined, undefined, '1'],
   ],
-  ['a strong ETag', 'gzip', (res) => res.set('ETag', '"a"').type('html').end(LONG), [undefined, undefined]],
+  [
+    'a strong ETag',
+    'gzip',
+    (res) => res.set('ETag', '"a"').type('html').end(LONG),
+    [undefined, undefined, `${LONG.length}`],
+  ],
   ['a weak ETag', 'gzip', (res) => res.set('ETag', 'W/"a"').type('html').end(LONG), ['gzip', 'Accept-Encoding']],
   [
     'its own Vary',
@@ -95,8 +100,16 @@ it.each<
     (res) => res.set('Vary', 'Cookie').type('html').end(LONG),
     ['gzip', 'Cookie, Accept-Encoding'],
   ],
+  ['an image', 'gzip', (res) => res.type('png').end(LONG), [undefined, undefined, `${LONG.length}`]],
+  [
+    'an image with a trailer',
+    'gzip',
+    (res) => res.type('png').set({ 'Transfer-Encoding': 'chunked', Trailer: 'X-A' }).end(LONG),
+    [undefined, undefined, undefined],
+  ],
+  ['204 with a body', 'gzip', (res) => res.type('html').status(204).end(LONG), [undefined, 'Accept-Encoding']],
   ['204', 'gzip', (res) => res.type('html').status(204).end(), [undefined, 'Accept-Encoding']],
-  ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined]],
+  ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined, `${LONG.length}`]],
 ])('%s (Accept-Encoding: %s)', async (_name, accepted, act, [encoding, vary, length]) => {
   const app = express().use(compress(), (_req, res) => void act(res));
   const port = await listenInTest(createServer(app));
