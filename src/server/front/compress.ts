@@ -157,6 +157,8 @@ function end(this: Packed, ...args: unknown[]): ServerResponse {
   const callback = args.find(isCallback);
   if (callback) this.once('finish', callback);
   packer.end(...(args.filter((value) => !isCallback(value)) as [Uint8Array]));
+  // As after Node's own `end()`. Until then, what is still being compressed would look like a reply without its end.
+  Object.defineProperty(this, 'writableEnded', { value: true });
   return this;
 }
 
