@@ -10,8 +10,9 @@ const BROTLI_QUALITY = 4;
 /** A smaller body fits into the same packet uncompressed (bytes). */
 const FEWEST_BYTES = 1 * KiB;
 
+/** Without server-sent events: compression takes half a megabyte for each connection, and these stay open. */
 const TEXT_TYPES =
-  /^(?:text\/|[^;]+\+(?:json|text|xml)\b|application\/(?:json|(?:x-)?(?:javascript|ndjson)|xml|wasm|x-www-form-urlencoded)\b|font\/[ot]tf\b|image\/bmp\b)/i;
+  /^(?:text\/(?!event-stream\b)|[^;]+\+(?:json|text|xml)\b|application\/(?:json|(?:x-)?(?:javascript|ndjson)|xml|wasm|x-www-form-urlencoded)\b|font\/[ot]tf\b|image\/bmp\b)/i;
 
 const PACKING = Symbol('spillway.packing');
 

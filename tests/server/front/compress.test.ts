@@ -32,6 +32,7 @@ it.each([
   ['application/x-ndjson', 'gzip'],
   ['image/png', undefined],
   ['application/zip', undefined],
+  ['text/event-stream; charset=utf-8', undefined],
 ])('a response of type %s is encoded as %s', async (type, encoding) => {
   const { headers, text } = await ask(type).buffer(true);
   expect(headers['content-encoding']).toBe(encoding);
@@ -148,7 +149,7 @@ describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) =
   it('is sent chunk by chunk, without a flush', async () => {
     let send: (text: string | undefined) => void = () => undefined;
     const reply = await fetchFrom((_req, res) => {
-      res.type('text/event-stream').flushHeaders();
+      res.type('text/plain').flushHeaders();
       send = (text) => void (text === undefined ? res.end() : res.write(text));
     });
     expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
