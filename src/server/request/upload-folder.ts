@@ -20,7 +20,7 @@ let renewal: NodeJS.Timeout | undefined;
 
 /**
  * Keeps the files of forms below the data folder from here on, because the folder for temporary files is often in memory
- * or read-only. Removes what killed processes have left, also those of other containers that share the folder.
+ * or read-only. Removes what killed processes have left, in other containers too.
  *
  * @param free what is left free on the disk (bytes)
  */
@@ -35,7 +35,7 @@ export function openUploads(dataDir: string, free = MIN_FREE_DISK): void {
 
 async function renew(): Promise<void> {
   const now = new Date();
-  await utimes(toOwnFolder(), now, now).catch(() => undefined); // there were no uploads yet
+  await utimes(toOwnFolder(), now, now).catch(() => undefined); // it does not exist before the first form
 }
 
 async function removeLeft(): Promise<void> {
