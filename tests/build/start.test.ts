@@ -77,7 +77,7 @@ it('ends its builder quietly if it ends before it can start', async () => {
   let said = '';
   child.stderr.on('data', (text) => {
     said += text;
-    setTimeout(() => child.kill('SIGTERM'), 500); // the builder has begun
+    setTimeout(() => child.kill('SIGTERM'), 500); // the builder runs by then
   });
   // The builder writes to it too.
   await once(child.stderr, 'close');

@@ -83,7 +83,7 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
   );
   const sayFailed = sayOnce(
     log,
-    'The system could not accept a connection. If this goes on, look at its memory and its limit of open files.',
+    'The system could not accept a connection. If this continues, look at its memory and its limit of open files.',
   );
   let looksAgain: NodeJS.Timeout | undefined;
 

@@ -56,7 +56,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A dotfile, or one in such a folder, other than `.well-known` (RFC 8615). */
 const HIDDEN = /(?:^|\/)\.(?!well-known\/)/;
 
-/** What the build adds to files. */
+/** Endings of the files that the build adds. */
 const ADDED = /\.(?:br|zst|gz|map)$/;
 
 /** Returns the content type of a file that is served. */

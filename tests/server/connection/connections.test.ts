@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
   });
 });
 
-it('a server logs once that the system accepts no connections, and goes on', async () => {
+it('a server logs once that the system accepts no connections, and still serves', async () => {
   const { log, lines } = spyOnLog();
   let refused = 0;
   const count = () => {
