@@ -114,8 +114,16 @@ const isMap = ({ path }) => path.endsWith('.map');
 export const stopBuilder = () => esbuild.stop();
 
 if (hasRequiredNode() && process.argv[1] === import.meta.filename) {
-  // Where a server waits for it, there is a channel.
-  await build({ onRunnable: () => process.send?.('runnable') }).catch((error) => {
+  // Where a server waits for it, there is a channel. If the server ends before it can start, this process ends too.
+  const end = () => process.exit(1);
+  if (process.connected === false) end();
+  process.on('disconnect', end);
+  process.channel?.unref();
+  const onRunnable = () => {
+    process.off('disconnect', end);
+    process.send?.('runnable');
+  };
+  await build({ onRunnable }).catch((error) => {
     console.error(error.message);
     process.exitCode = 1;
   });

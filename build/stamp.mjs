@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { listExistingApp } from './existing-app.mjs';
@@ -9,7 +9,7 @@ import { readRelease } from './release.mjs';
 
 /** Inputs of the build besides `src` and the lockfile. */
 const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json'];
-const inputFolders = ['build', 'src'];
+const inputFolders = ['build', 'src', 'patches']; // of installed packages, which the lockfile does not show
 
 /**
  * Returns the release of a build and a hash of its inputs. The hash uses the contents of files, not their times:
@@ -35,7 +35,8 @@ export function toEngineStamp(root) {
 
 function listInputs(root) {
   const inFolders = inputFolders.flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}/${path}`));
-  return [...inputFiles, ...findLockfile(root), ...listLinkedFiles(root), ...inFolders];
+  const tsconfigs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name)); // esbuild reads them
+  return [...inputFiles, ...tsconfigs, ...findLockfile(root), ...listLinkedFiles(root), ...inFolders];
 }
 
 /** Finds the file that represents the installed packages. In a workspace it is in a folder above. */

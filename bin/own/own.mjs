@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { listFiles, readJson } from '../../build/files.mjs';
@@ -42,8 +42,12 @@ export async function own(args) {
   if (!readFileSync(join(root, 'src/server/product/settings.ts'), 'utf8').includes(tourSetting)) {
     return refuse(`The tour has already been removed: the product does not have its setting ${tourSetting}.`);
   }
-  if (askGit('status', '--short', '--', '.')) {
-    return refuse('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
+  try {
+    if (isInRepository(root) && createGit(root)(['status', '--short', '--untracked-files', '--', '.']) !== '') {
+      return refuse('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
+    }
+  } catch (error) {
+    return refuse(`${error.message}\nNothing was removed, because there can be uncommitted changes. Repair git first.`);
   }
   const tour = listTour();
   const template = options.with ?? 'empty';
@@ -98,6 +102,11 @@ function readOptions(args) {
   } catch {
     return undefined;
   }
+}
+
+function isInRepository(folder) {
+  const above = dirname(folder);
+  return existsSync(join(folder, '.git')) || (above !== folder && isInRepository(above));
 }
 
 /** Returns the output of git; undefined without git, or if it fails. */

@@ -5,7 +5,7 @@ import type { ApiStore } from './api/api-store.ts';
 import { type ApiParts, mountApi } from './api/mount-api.ts';
 import type { DocumentFacts } from './api/openapi.ts';
 import { apiNotFound, unclaimedMethods } from './api/resource.ts';
-import { expectContinue, oneAtATime } from './connection/http-server.ts';
+import { oneAtATime } from './connection/http-server.ts';
 import { lateWrites } from './connection/late-writes.ts';
 import type { ProductReporting } from './define-product.ts';
 import { errorHandler } from './errors/error-handler.ts';
@@ -151,7 +151,6 @@ export function createApp(
       takesTokens: isProductsApi,
       log: site && log,
     }),
-    expectContinue(),
     skipsExpress && site.pages.inMemory,
     answers.compression && compress(),
     lateWrites(funnel),

@@ -278,6 +278,12 @@ describe('a build', () => {
   it.each([
     ['a source changes', 'src/shared/product/pages/plain.tsx', 'export default () => <main>new</main>;'],
     ['only the text of a file differs, not its size', 'src/client/public/robots.txt', 'User-agent: ?'],
+    [
+      'a path alias changes',
+      'tsconfig.json',
+      '{ "compilerOptions": { "paths": { "#ui/*": ["./src/shared/product/ui/*"] } } }',
+    ],
+    ['a package is patched', 'patches/react+19.3.1.patch', '-a\n+b'],
     ['another commit is checked out', '.git/HEAD', '0123456789abcdef0123456789abcdef01234567'],
   ])('is current until %s, regardless of timestamps', (_, path, text) => {
     const root = createApp();

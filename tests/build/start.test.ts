@@ -70,6 +70,21 @@ it('builds first if it must, and needs no more memory afterwards than without', 
   expect(said).not.toContain('Building');
 });
 
+it('ends its builder quietly if it ends before it can start', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  const child = spawn(process.execPath, ['bin/start.mjs'], { cwd: app.folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+    setTimeout(() => child.kill('SIGTERM'), 500); // the builder runs by then
+  });
+  // The builder writes to it too.
+  await once(child.stderr, 'close');
+  expect(said).toBe('Building. The first time takes longest.\n');
+  expect(existsSync(join(app.folder, 'dist'))).toBe(false);
+});
+
 it.each([
   ['its log is no longer read', 1, (child: ChildProcess) => child.stdout?.destroy()],
   // A pipe holds 64 KiB.

@@ -1,11 +1,10 @@
-import { type RequestHandler, Router } from 'express';
+import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
-import { afterAll, describe, expect, it } from 'vitest';
-import { createTestApp, serve, spyOnLog, startTestServer } from '../support/app.ts';
-import { askRaw, sendRaw } from '../support/raw-http.ts';
-
-const server = await serve(createTestApp());
-afterAll(server.close);
+import { describe, expect, it } from 'vitest';
+import { checkPage } from '../../src/server/front/fixed-paths.ts';
+import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
+import { createTestApp, spyOnLog, startTestServer, type TestAppOptions } from '../support/app.ts';
+import { askRaw, listStatuses, openSocket, sendRaw } from '../support/raw-http.ts';
 
 describe('the API', () => {
   it('answers an error with its digest and none of its details', async () => {
@@ -27,23 +26,65 @@ describe('the API', () => {
       .send('{}')
       .expect(415);
   });
+});
 
-  it('sends 100 Continue only if it will read the body', async () => {
-    const expect100 = [
-      'Host: localhost',
-      'Content-Type: application/json',
-      'Content-Length: 2',
-      'Expect: 100-continue',
-    ].join('\r\n');
-    expect(await sendRaw(server.port, `POST /api/echo HTTP/1.1\r\n${expect100}\r\n\r\n{}`)).toMatch(
-      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/,
-    );
-    const refused = await sendRaw(
-      server.port,
-      `POST /api/echo HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\nCookie: a=1\r\n${expect100}\r\n\r\n`,
-    );
-    expect(refused).toMatch(/^HTTP\/1\.1 403/);
-    expect(refused).not.toContain('100 Continue');
+/** Reads the body by itself, unless it refuses the request. */
+const readBody = express().use((req, res) => {
+  if (req.path.startsWith('/closed')) return void res.sendStatus(401);
+  let size = 0;
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+  });
+  req.on('end', () => res.send(`${size} bytes`));
+});
+
+describe('a request that waits for 100 Continue', () => {
+  const token = { name: 'ada', role: 'viewer', token: 'a' } as const;
+  const checked = checkPage({ trust: createProxyTrust(), checkToken: () => ({ kind: 'known', token }) });
+
+  const ask = async (line: string, headers: string[], parts: TestAppOptions = {}) => {
+    const { port } = await startTestServer({ fixed: [checked], ...parts });
+    const head = [line, 'Host: localhost', 'Connection: close', 'Expect: 100-continue', ...headers];
+    // A client sends the body once it gets 100.
+    const { socket, ...connection } = openSocket(port, `${head.join('\r\n')}\r\n\r\n`);
+    socket.once('data', (part: string) => void (part.startsWith('HTTP/1.1 100') && socket.write('{}')));
+    let text = '';
+    socket.on('data', (part: string) => {
+      text += part;
+    });
+    await connection.closed;
+    return text;
+  };
+  const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 2'];
+  const AUTHORIZED = ['Authorization: Bearer a', 'Content-Length: 2'];
+
+  it.each<[what: string, line: string, headers: string[], parts?: TestAppOptions]>([
+    ['an operation', 'POST /api/echo HTTP/1.1', JSON_BODY],
+    ['a route', 'POST /x HTTP/1.1', JSON_BODY, { routes: readBody }],
+    ['an existing app', 'POST /x HTTP/1.1', JSON_BODY, { existingApp: { app: readBody } }],
+    ['the check of proxies', 'POST /_check HTTP/1.1', AUTHORIZED],
+  ])('gets it from %s', async (_what, line, headers, parts) => {
+    const text = await ask(line, headers, parts);
+    expect(listStatuses(text)).toEqual([100, 200]);
+  });
+
+  it.each<[status: number, line: string, headers: string[], parts?: TestAppOptions]>([
+    [403, 'POST /api/echo HTTP/1.1', [...JSON_BODY, 'Sec-Fetch-Site: cross-site', 'Cookie: a=1']],
+    [404, 'POST /api/none HTTP/1.1', JSON_BODY],
+    [405, 'POST /api/fail HTTP/1.1', JSON_BODY],
+    [413, 'POST /api/echo HTTP/1.1', ['Content-Type: application/json', 'Content-Length: 5000000']],
+    [415, 'POST /api/echo HTTP/1.1', ['Content-Type: text/plain', 'Content-Length: 2']],
+    [401, 'POST /closed HTTP/1.1', JSON_BODY, { routes: readBody }],
+    [403, 'POST /x HTTP/1.1', JSON_BODY, { steps: [(_req, res) => void res.sendStatus(403)], routes: readBody }],
+    [404, 'POST /_check HTTP/1.1', ['Content-Length: 2']],
+  ])('gets %i without it if it is refused unread: %s', async (status, line, headers, parts) => {
+    expect(listStatuses(await ask(line, headers, parts))).toEqual([status]);
+  });
+
+  it('does not get it with HTTP/1.0', async () => {
+    const { port } = await startTestServer();
+    const head = ['POST /api/echo HTTP/1.0', 'Host: localhost', 'Expect: 100-continue', ...JSON_BODY];
+    expect(listStatuses(await sendRaw(port, `${head.join('\r\n')}\r\n\r\n{}`))).toEqual([200]);
   });
 });
 

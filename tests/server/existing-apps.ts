@@ -119,7 +119,7 @@ export const EXISTING_APPS: Readonly<Record<string, ExistingKind>> = {
   },
   streams: {
     create: apps.createStreams,
-    asks: [get('/events', ASK_GZIP), get('/long', ASK_GZIP), get('/long'), get('/frames')],
+    asks: [get('/events', ASK_GZIP), get('/long', ASK_GZIP), get('/long'), get('/whole', ASK_GZIP), get('/frames')],
   },
   uploads: {
     create: apps.createUploads,

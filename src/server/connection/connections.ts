@@ -81,6 +81,10 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
     log,
     'One address has as many connections as MAX_CONNECTIONS_PER_ADDRESS allows: its idle ones are closed, and new ones are refused. If it is your proxy, set TRUST_PROXY to it. If many visitors share it, raise the limit.',
   );
+  const sayFailed = sayOnce(
+    log,
+    'The system could not accept a connection. If this continues, look at its memory and its limit of open files.',
+  );
   let looksAgain: NodeJS.Timeout | undefined;
 
   function handleRequest(req: IncomingMessage, res: ServerResponse): void {
@@ -149,6 +153,13 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
   }
 
   server.maxConnections = limits.total;
+  // Before that, listenOn() reports errors.
+  server.once('listening', () => {
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      sayFailed({ code: error.code }); // such as ENFILE or ENOMEM
+      count?.('spillway_connections_refused_total', { limit: 'system' });
+    });
+  });
   server.on('drop', () => count?.('spillway_connections_refused_total', { limit: 'total' }));
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, STATUS_CODES } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../limits.ts';
@@ -44,7 +44,10 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   const closing = new WeakSet<Socket>();
 
   server.on('request', listener);
-  server.on('checkContinue', listener); // the step expectContinue() asks for the body
+  server.on('checkContinue', (req, res) => {
+    continueWhenRead(req, res);
+    listener(req, res);
+  });
   server.on('checkExpectation', (_req, res) => {
     for (const [name, value] of headers) res.setHeader(name, value);
     res.setHeader('Connection', 'close');
@@ -83,13 +86,14 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
 }
 
 /**
- * Asks for the body of a request that waits for it (`Expect: 100-continue`). It runs after every step that can refuse
- * a request unread. Without this step, Node asks before any step has run.
+ * Sends `100 Continue` when a step or a handler begins to read the body of a request that waits for it. Node would send
+ * it before any step could refuse the request unread.
  */
-export function expectContinue(): Step {
-  return function expectContinue(req, res, next) {
-    if (req.headers.expect !== undefined && /^100-continue$/i.test(req.headers.expect)) res.writeContinue();
-    next();
+function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
+  req._read = function readBody(size) {
+    req._read = IncomingMessage.prototype._read;
+    if (!res.headersSent) res.writeContinue();
+    req._read(size);
   };
 }
 

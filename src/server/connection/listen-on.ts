@@ -17,8 +17,10 @@ export interface Where {
 export function listenOn(server: Server, where: Where): Promise<string> {
   const { host, port } = where;
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, where)));
+    const refuse = (error: NodeJS.ErrnoException) => reject(toListenError(error.code, where));
+    server.once('error', refuse);
     server.listen({ port, host, backlog: CONNECTION_BACKLOG }, () => {
+      server.off('error', refuse);
       const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
       resolve(toHttpUrl(host, address.port));
     });

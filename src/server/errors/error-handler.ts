@@ -37,8 +37,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
     }
     if (disposition.kind === 'error') info.digest = disposition.error.digest;
     if (res.headersSent) {
-      // Ending it would make the truncated reply look complete.
-      res.destroy();
+      cutOff(res);
       return;
     }
     clearHeaders(res, disposition.kind === 'error' && disposition.error.kind === 'failure');
@@ -70,10 +69,15 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       .then(() => renderError(req as Request, res as Response, shown))
       .catch((cause: unknown) => {
         const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
-        if (res.headersSent || disposition.kind !== 'error') res.destroy();
+        if (res.headersSent || disposition.kind !== 'error') cutOff(res);
         else sendLastResort(req, res, disposition.error);
       });
   }
+}
+
+/** Leaves a complete reply as it is. Ending another would make it look complete. */
+function cutOff(res: ServerResponse): void {
+  if (!res.writableEnded) res.destroy();
 }
 
 /** Ends the reply with the last-resort page. */

@@ -10,8 +10,9 @@ const BROTLI_QUALITY = 4;
 /** A smaller body fits into the same packet uncompressed (bytes). */
 const FEWEST_BYTES = 1 * KiB;
 
+/** Without server-sent events: compression takes half a megabyte for each connection, and these stay open. */
 const TEXT_TYPES =
-  /^(?:text\/|[^;]+\+(?:json|text|xml)\b|application\/(?:json|(?:x-)?(?:javascript|ndjson)|xml|wasm|x-www-form-urlencoded)\b|font\/[ot]tf\b|image\/bmp\b)/i;
+  /^(?:text\/(?!event-stream\b)|[^;]+\+(?:json|text|xml)\b|application\/(?:json|(?:x-)?(?:javascript|ndjson)|xml|wasm|x-www-form-urlencoded)\b|font\/[ot]tf\b|image\/bmp\b)/i;
 
 const PACKING = Symbol('spillway.packing');
 
@@ -66,11 +67,18 @@ export function compress(): Step {
 
 function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResponse {
   const packing = this[PACKING];
+  const { size = 0 } = packing;
   if (packing.isExcluded || this.headersSent) return node.writeHead.call(this, status, ...rest);
   for (const headers of rest) if (typeof headers === 'object' && headers !== null) addHeaders(this, headers);
   const isPacked = canPack(this, status, packing.size) && packing.coding !== undefined;
-  // The length of the response to GET is only known after compression (RFC 9110, section 8.6).
-  if (isPacked) this.removeHeader('Content-Length');
+  if (isPacked) {
+    // The length of the response to GET is only known after compression (RFC 9110, section 8.6).
+    this.removeHeader('Content-Length');
+    // Ranges are of the bytes without compression, so they cannot complete a download that began with it.
+    this.removeHeader('Accept-Ranges');
+  } else if (size >= FEWEST_BYTES && hasLength(this, status)) {
+    this.setHeader('Content-Length', size); // `end()` called this, so Node does not know it
+  }
   const coding = this.req.method === 'HEAD' ? undefined : isPacked && packing.coding;
   if (coding) this.setHeader('Content-Encoding', coding);
   node.writeHead.call(this, status, ...rest.filter((reason) => typeof reason === 'string'));
@@ -98,8 +106,15 @@ function canPack(res: ServerResponse, status: number, given: number | undefined)
   if (status !== 304 && !TEXT_TYPES.test(String(res.getHeader('Content-Type') ?? ''))) return false;
   if (/\bno-transform\b/i.test(String(res.getHeader('Cache-Control') ?? ''))) return false;
   addVary(res, 'Accept-Encoding');
+  if (status === 204 || status === 206 || status === 304 || res.hasHeader('Content-Range')) return false;
   const size = given ?? Number(res.getHeader('Content-Length') ?? FEWEST_BYTES);
-  return status !== 304 && status !== 204 && size >= FEWEST_BYTES && !res.hasHeader('Content-Encoding');
+  return size >= FEWEST_BYTES && !res.hasHeader('Content-Encoding');
+}
+
+/** Whether Node would send the length of a body that it knows. */
+function hasLength(res: ServerResponse, status: number): boolean {
+  const others = ['Content-Length', 'Transfer-Encoding', 'Trailer'];
+  return status !== 204 && status !== 304 && !others.some((name) => res.hasHeader(name));
 }
 
 function open(res: ServerResponse, coding: Coding): BrotliCompress | Gzip {
@@ -133,7 +148,7 @@ function write(this: Packed, ...args: unknown[]): boolean {
 function end(this: Packed, ...args: unknown[]): ServerResponse {
   const packing = this[PACKING];
   const [chunk, encoding] = args;
-  if (!this.headersSent) {
+  if (!this.headersSent && !packing.isExcluded) {
     packing.size = isChunk(chunk) ? Buffer.byteLength(chunk, encoding as BufferEncoding) : 0;
     if (packing.size >= FEWEST_BYTES) this.writeHead(this.statusCode);
   }
@@ -143,6 +158,8 @@ function end(this: Packed, ...args: unknown[]): ServerResponse {
   const callback = args.find(isCallback);
   if (callback) this.once('finish', callback);
   packer.end(...(args.filter((value) => !isCallback(value)) as [Uint8Array]));
+  // As after Node's own `end()`. Until then, what is still being compressed would look like a reply without its end.
+  Object.defineProperty(this, 'writableEnded', { value: true });
   return this;
 }
 

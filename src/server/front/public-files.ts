@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
+import type { Logger } from 'pino';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../limits.ts';
 import { isUnfinished, untilBuilt } from '../request/unfinished-build.ts';
@@ -44,6 +45,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.webmanifest': 'application/manifest+json',
   '.txt': 'text/plain; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
   '.xml': 'application/xml',
   '.wasm': 'application/wasm',
   '.mp4': 'video/mp4',
@@ -51,19 +53,38 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pdf': 'application/pdf',
 };
 
+/** A dotfile, or one in such a folder, other than `.well-known` (RFC 8615). */
+const HIDDEN = /(?:^|\/)\.(?!well-known\/)/;
+
+/** Endings of the files that the build adds. */
+const ADDED = /\.(?:br|zst|gz|map)$/;
+
+/** Returns the content type of a file that is served. */
+function toType(path: string): string | undefined {
+  if (HIDDEN.test(path)) return undefined;
+  const ending = extname(path);
+  // Such as `apple-app-site-association`.
+  return ending === '' && path.startsWith('.well-known/') ? TYPES['.json'] : TYPES[ending];
+}
+
 /** The name of an asset contains a hash of its content, so it never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const SHORT = 'public, max-age=300';
 
 /**
  * Reads the built client folder once and returns the files that can be requested, by URL path. A path that is not in
- * the map does not exist, so no spelling of a path reaches the disk. Leaves out dotfiles, source maps and files of
- * unknown type.
+ * the map does not exist, so no spelling of a path reaches the disk. Leaves out source maps, files of unknown type,
+ * and dotfiles except below `/.well-known/`.
  *
  * @param dist the folder of the build. If it is not complete, compressed files are added to the map later.
+ * @param log names files of unknown type
  */
-export function indexPublicFiles(dist: string): ReadonlyMap<string, PublicFile> {
+export function indexPublicFiles(dist: string, log?: Pick<Logger, 'warn'>): ReadonlyMap<string, PublicFile> {
   const directory = join(dist, 'client');
+  for (const path of listPaths(directory)) {
+    if (toType(path) !== undefined || HIDDEN.test(path) || ADDED.test(path)) continue;
+    log?.warn(`src/client/public/${path} is not served, because its type is unknown. Serve it with a route.`);
+  }
   const files = readPublicFiles(directory);
   if (isUnfinished(dist)) {
     const addCompressed = async () => {
@@ -75,15 +96,18 @@ export function indexPublicFiles(dist: string): ReadonlyMap<string, PublicFile> 
   return files;
 }
 
-function readPublicFiles(directory: string): Map<string, PublicFile> {
-  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+function listPaths(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.split('/').some((part) => part.startsWith('.')));
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'));
+}
+
+function readPublicFiles(directory: string): Map<string, PublicFile> {
+  const paths = listPaths(directory);
   const present = new Set(paths);
   const files = new Map<string, PublicFile>();
   for (const path of paths) {
-    const type = TYPES[extname(path)];
+    const type = toType(path);
     if (type === undefined) continue;
     const url = encodeURI(`/${path}`);
     files.set(url, {
@@ -102,8 +126,8 @@ function readPublicFiles(directory: string): Map<string, PublicFile> {
  */
 export function readPublicFile(directory: string, url: string): PublicFile | undefined {
   const path = decodeURI(url).slice(1);
-  const type = extname(path) === '.map' ? 'application/json' : TYPES[extname(path)];
-  if (type === undefined || path.split('/').some((part) => part.startsWith('.'))) return undefined;
+  const type = toType(path.replace(/\.map$/, '.json'));
+  if (type === undefined) return undefined;
   const plain = join(directory, path);
   if (!statSync(plain, { throwIfNoEntry: false })?.isFile()) return undefined;
   const cacheControl = url.startsWith(ASSET_PREFIX) ? IMMUTABLE : 'no-store';

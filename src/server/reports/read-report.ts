@@ -20,8 +20,7 @@ const DECODERS: Readonly<Record<string, Decode>> = {
 type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 /**
- * Reads and decodes a report of any type, and passes it to `use`. A sender with `Expect: 100-continue` gets 100 unless
- * its report is too large.
+ * Reads and decodes a report of any type, and passes it to `use`.
  *
  * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
  *   decoded
@@ -32,8 +31,6 @@ export async function readReport<Value>(
   use: (report: Buffer) => Promise<Value>,
 ): Promise<Value> {
   const decode = requireDecoder(req.headers['content-encoding']);
-  const isAwaited = /^100-continue$/i.test(req.headers.expect ?? '');
-  if (isAwaited && Number(req.headers['content-length'] ?? 0) <= MAX_REPORT_BYTES) res.writeContinue();
   return bodies.read({ req, res, limit: MAX_REPORT_BYTES, decode }, use);
 }
 

@@ -1,28 +1,51 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, statfs } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, stat, statfs, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Hour, MiB } from '../../shared/units.ts';
+import { Hour, MiB, Minute } from '../../shared/units.ts';
 import { MIN_FREE_DISK } from '../limits.ts';
 
-/** The folder of all processes. Each has a folder in it, named by its id. */
+/** The folder of all processes. Each has a folder in it, and renews its time. */
 let uploads = join(tmpdir(), 'spillway-uploads');
 let minFree = MIN_FREE_DISK;
 
+/** Not the id of the process, because in each container it is 1. */
+const ownName = randomUUID();
+
+/** How often a process renews its folder, and without it for how long the process counts as killed (ms). */
+const RENEWAL = 10 * Minute;
+const MAX_AGE = 1 * Hour;
+let renewal: NodeJS.Timeout | undefined;
+
 /**
  * Keeps the files of forms below the data folder from here on, because the folder for temporary files is often in memory
- * or read-only. Removes what killed processes have left an hour ago. A process that still drains keeps its files, also in
- * another container, where its id says nothing.
+ * or read-only. Removes what killed processes have left, in other containers too.
  *
  * @param free what is left free on the disk (bytes)
  */
 export function openUploads(dataDir: string, free = MIN_FREE_DISK): void {
   uploads = join(dataDir, 'uploads');
   minFree = free;
-  for (const name of listNames(uploads)) {
-    if (isLeft(name)) removeFolder(join(uploads, name));
-  }
+  void removeLeft();
+  clearInterval(renewal);
+  renewal = setInterval(() => void renew().then(removeLeft), RENEWAL).unref();
   process.off('exit', removeOwnFolder).once('exit', removeOwnFolder);
+}
+
+async function renew(): Promise<void> {
+  const now = new Date();
+  await utimes(toOwnFolder(), now, now).catch(() => undefined); // it does not exist before the first form
+}
+
+async function removeLeft(): Promise<void> {
+  const names = await readdir(uploads).catch(() => []);
+  for (const folder of names.map((name) => join(uploads, name))) {
+    const found = await stat(folder).catch(() => undefined);
+    const age = found ? Date.now() - found.mtimeMs : 0;
+    if (folder === toOwnFolder() || age < MAX_AGE) continue;
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined); // perhaps another user's
+  }
 }
 
 /** Creates a folder for the files of one form. */
@@ -39,38 +62,13 @@ export async function requireSpace(folder: string): Promise<void> {
 }
 
 function toOwnFolder(): string {
-  return join(uploads, String(process.pid));
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // there were no uploads yet
-  }
-}
-
-function isLeft(name: string): boolean {
-  const { mtimeMs = 0 } = statSync(join(uploads, name), { throwIfNoEntry: false }) ?? {};
-  return Date.now() - mtimeMs > Hour && (Number(name) === process.pid || !isRunning(Number(name)));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // or it is another user's, whose folder cannot be removed
-  }
+  return join(uploads, ownName);
 }
 
 function removeOwnFolder(): void {
-  removeFolder(toOwnFolder());
-}
-
-function removeFolder(folder: string): void {
   try {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(toOwnFolder(), { recursive: true, force: true });
   } catch {
-    // It does not stop the start.
+    // The next process removes it.
   }
 }

@@ -33,7 +33,7 @@ export function connect(opened: Opened) {
   const deskShare = deskPort === undefined ? 0 : Math.ceil(total * DESK_SHARE);
 
   const isTogether = deskPort === undefined;
-  const files = development?.files ?? indexPublicFiles(basics.dist);
+  const files = development?.files ?? indexPublicFiles(basics.dist, basics.log);
   const port = toPort(opened, readiness, {
     origins,
     files,

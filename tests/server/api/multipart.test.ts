@@ -29,8 +29,11 @@ const AS_ADA = { Authorization: 'Bearer ada' };
 async function start() {
   const folder = createFolder(onTestFinished);
   openUploads(folder);
-  const own = join(folder, 'uploads', String(process.pid));
-  const countForms = () => (existsSync(own) ? readdirSync(own).length : 0);
+  const uploads = join(folder, 'uploads');
+  const countForms = () =>
+    existsSync(uploads)
+      ? readdirSync(uploads, { recursive: true }).filter((path) => /form-[^/]*$/.test(String(path))).length
+      : 0;
   const auth = bearer((token) => (token === 'ada' ? { id: 'ada' } : undefined));
   const part = implement(
     photos,

@@ -1,10 +1,11 @@
 import { get } from 'node:http';
 import type { RequestHandler } from 'express';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
-import type { HttpServerOptions } from '../../../src/server/connection/http-server.ts';
+import { createHttpServer, type HttpServerOptions } from '../../../src/server/connection/http-server.ts';
+import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
-import { spyOnLog, startTestServer } from '../../support/app.ts';
+import { spyOnLog, startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
@@ -97,6 +98,21 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     const proxy = await openMany(100, () => CROWD);
     expect([await visit(CROWD), await visit(VISITOR), countOpen(proxy)]).toEqual([200, 200, 100]);
   });
+});
+
+it('a server logs once that the system accepts no connections, and still serves', async () => {
+  const { log, lines } = spyOnLog();
+  let refused = 0;
+  const count = () => {
+    refused += 1;
+  };
+  const { server } = createHttpServer((_req, res) => res.end('here'), { ...TEST_SERVER, log, count });
+  onTestFinished(() => void server.close().closeAllConnections());
+  const url = await listenOn(server, { host: '127.0.0.1', port: 0 });
+  for (const code of ['ENFILE', 'ENOMEM']) server.emit('error', Object.assign(new Error('accept'), { code }));
+  expect(await (await fetch(url)).text()).toBe('here');
+  expect(lines).toMatchObject([{ code: 'ENFILE', msg: expect.stringContaining('could not accept a connection') }]);
+  expect(refused).toBe(2);
 });
 
 it('limits reserve file descriptors for other uses, and give one address a quarter by default', () => {

@@ -1,10 +1,12 @@
-import type { RequestHandler } from 'express';
+import { randomBytes } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { PageSteps } from '../../../src/server/pages/page-handlers.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { forbidden, redirect } from '../../../src/shared/routing/control-flow.ts';
-import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
+import { MiB } from '../../../src/shared/units.ts';
+import { createFakePages, createTestApp, spyOnLog, startTestServer } from '../../support/app.ts';
 
 /** Asks an app whose pages throw. */
 function ask(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
@@ -48,6 +50,34 @@ it.each([401, 403, 404, 409])(
     expect((await answer('text/html')).body).toMatchObject({ status, message });
   },
 );
+
+describe.each([true, false])('with compression: %s', (compression) => {
+  /** Sends half or all of a response, and then throws. The body is more than a connection holds. */
+  const ask = async (act: (res: Response, text: string) => unknown) => {
+    const text = randomBytes(4 * MiB).toString('base64');
+    const { log, lines } = spyOnLog();
+    const routes: RequestHandler = (_req, res) => {
+      act(res.type('text'), text);
+      throw new Error('canary');
+    };
+    const { port } = await startTestServer({ log, compression, routes });
+    const body = await fetch(`http://127.0.0.1:${port}/x`).then((reply) => reply.text());
+    expect(lines.filter(({ digest }) => digest !== undefined)).not.toEqual([]);
+    return body === text;
+  };
+
+  it.each([
+    ['end()', (res: Response, text: string) => res.end(text)],
+    ['send()', (res: Response, text: string) => res.send(text)],
+    ['write() and end()', (res: Response, text: string) => [res.write(text), res.end()]],
+  ])('an error after %s leaves the response complete', async (_name, act) => {
+    expect(await ask(act)).toBe(true);
+  });
+
+  it('an error between write() and end() cuts it off', async () => {
+    await expect(ask((res, text) => res.write(text))).rejects.toThrow();
+  });
+});
 
 describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
   const answerTo = async (error: object) => {

@@ -5,7 +5,7 @@ import request, { type Test } from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { assetLoaders } from '../../../build/styles.mjs';
 import { indexPublicFiles } from '../../../src/server/front/public-files.ts';
-import { createTestApp, startTestServer } from '../../support/app.ts';
+import { createTestApp, spyOnLog, startTestServer } from '../../support/app.ts';
 import { createFolder } from '../../support/folder.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
@@ -14,7 +14,7 @@ const ASSET = '/assets/main-X7K2.js';
 const LARGE = '/assets/large-1.mp4';
 const ENDINGS = Object.keys(assetLoaders);
 const dist = createFolder(afterAll);
-mkdirSync(join(dist, 'client/assets'), { recursive: true });
+for (const name of ['assets', '.well-known', '.hidden']) mkdirSync(join(dist, 'client', name), { recursive: true });
 for (const [name, bytes] of Object.entries({
   [ASSET]: TEXT,
   [`${ASSET}.gz`]: gzipSync(TEXT),
@@ -26,6 +26,12 @@ for (const [name, bytes] of Object.entries({
   '/assets/unknown.canary': 'x',
   '/favicon.svg': '<svg/>',
   '/robots.txt': 'User-agent: *\n',
+  '/songs.canary': 'x',
+  '/google1.html': 'google-site-verification: google1.html',
+  '/.well-known/security.txt': 'Contact: mailto:security@example.com',
+  '/.well-known/apple-app-site-association': '{}',
+  '/.well-known/.hidden.txt': 'x',
+  '/.hidden/security.txt': 'x',
   ...Object.fromEntries(ENDINGS.map((ending) => [`/assets/file${ending}`, 'x'])),
 })) {
   writeFileSync(join(dist, 'client', name), bytes);
@@ -117,7 +123,15 @@ describe('an asset', () => {
 });
 
 it.each([
-  ...['/assets/', `${ASSET}.map`, `${ASSET}.br`, '/assets/.hidden.js', '/assets/unknown.canary', ASSET.toUpperCase()],
+  ...[
+    '/assets/',
+    `${ASSET}.map`,
+    `${ASSET}.br`,
+    '/assets/.hidden.js',
+    '/.well-known/.hidden.txt',
+    '/assets/unknown.canary',
+    ASSET.toUpperCase(),
+  ],
   ...['/assets/MAIN-X7K2.js', `${ASSET}/`, '/assets/__proto__', '/assets/constructor'],
 ])('a path without a file is answered with 404: %s', async (path) => {
   const { headers } = await ask(path).expect(404);
@@ -136,7 +150,21 @@ it.each(['/../package.json', '/..%2fpackage.json', '/%2e%2e/x', '//etc/passwd', 
 it.each([
   ['/favicon.svg', 'image/svg+xml'],
   ['/robots.txt', 'text/plain; charset=utf-8'],
+  ['/google1.html', 'text/html; charset=utf-8'],
+  ['/.well-known/security.txt', 'text/plain; charset=utf-8'],
+  ['/.well-known/apple-app-site-association', 'application/json'],
 ])('serves %s with a short max-age', async (path, type) => {
-  const expected = { 'cache-control': 'public, max-age=300', 'content-type': type };
+  const policy = expect.stringContaining("default-src 'none'"); // no script runs in an HTML file
+  const expected = { 'cache-control': 'public, max-age=300', 'content-type': type, 'content-security-policy': policy };
   expect((await ask(path).expect(200)).headers).toMatchObject(expected);
+});
+
+it('hidden files are not served, and other files of unknown type are named in the log', async () => {
+  await ask('/.hidden/security.txt').expect(404);
+  const { log, lines } = spyOnLog();
+  indexPublicFiles(dist, log);
+  expect(lines.map(({ msg }) => msg).sort()).toEqual([
+    'src/client/public/assets/unknown.canary is not served, because its type is unknown. Serve it with a route.',
+    'src/client/public/songs.canary is not served, because its type is unknown. Serve it with a route.',
+  ]);
 });

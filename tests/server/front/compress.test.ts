@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import express, { type Response as ExpressResponse, type RequestHandler } from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { compress } from '../../../src/server/front/compress.ts';
+import { startTestServer } from '../../support/app.ts';
+import { createFolder } from '../../support/folder.ts';
 import { listenInTest } from '../../support/listen.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
@@ -28,6 +32,7 @@ it.each([
   ['application/x-ndjson', 'gzip'],
   ['image/png', undefined],
   ['application/zip', undefined],
+  ['text/event-stream; charset=utf-8', undefined],
 ])('a response of type %s is encoded as %s', async (type, encoding) => {
   const { headers, text } = await ask(type).buffer(true);
   expect(headers['content-encoding']).toBe(encoding);
@@ -75,7 +80,7 @@ it.each<
     'encoded already',
     'gzip',
     (res) => res.set('Content-Encoding', 'x').type('html').end(LONG),
-    ['x', 'Accept-Encoding'],
+    ['x', 'Accept-Encoding', `${LONG.length}`],
   ],
   [
     'no-transform',
@@ -83,7 +88,12 @@ it.each<
     (res) => res.set('Cache-Control', 'private, no-transform').type('html').end('a'),
     [undefined, undefined, '1'],
   ],
-  ['a strong ETag', 'gzip', (res) => res.set('ETag', '"a"').type('html').end(LONG), [undefined, undefined]],
+  [
+    'a strong ETag',
+    'gzip',
+    (res) => res.set('ETag', '"a"').type('html').end(LONG),
+    [undefined, undefined, `${LONG.length}`],
+  ],
   ['a weak ETag', 'gzip', (res) => res.set('ETag', 'W/"a"').type('html').end(LONG), ['gzip', 'Accept-Encoding']],
   [
     'its own Vary',
@@ -91,8 +101,16 @@ it.each<
     (res) => res.set('Vary', 'Cookie').type('html').end(LONG),
     ['gzip', 'Cookie, Accept-Encoding'],
   ],
+  ['an image', 'gzip', (res) => res.type('png').end(LONG), [undefined, undefined, `${LONG.length}`]],
+  [
+    'an image with a trailer',
+    'gzip',
+    (res) => res.type('png').set({ 'Transfer-Encoding': 'chunked', Trailer: 'X-A' }).end(LONG),
+    [undefined, undefined, undefined],
+  ],
+  ['204 with a body', 'gzip', (res) => res.type('html').status(204).end(LONG), [undefined, 'Accept-Encoding']],
   ['204', 'gzip', (res) => res.type('html').status(204).end(), [undefined, 'Accept-Encoding']],
-  ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined]],
+  ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined, `${LONG.length}`]],
 ])('%s (Accept-Encoding: %s)', async (_name, accepted, act, [encoding, vary, length]) => {
   const app = express().use(compress(), (_req, res) => void act(res));
   const port = await listenInTest(createServer(app));
@@ -107,6 +125,20 @@ it('a response without a body has the same Vary header, and names no length that
   expect([headers['content-length'], headers.vary]).toEqual([undefined, 'Accept-Encoding']);
 });
 
+it('a part of a file is not compressed, and a compressed file offers no parts', async () => {
+  const file = join(createFolder(onTestFinished), 'export.csv');
+  writeFileSync(file, LONG);
+  const server = await startTestServer({ compression: true, routes: (_req, res) => res.sendFile(file) });
+  const ask = (...headers: string[]) => askRaw(server.port, 'GET /file HTTP/1.1', ['Host: localhost', ...headers]);
+  const part = await ask('Accept-Encoding: gzip', 'Range: bytes=0-4999');
+  expect([part.status, part.body]).toEqual([206, LONG.slice(0, 5000)]);
+  expect(part.headers).toMatchObject({ 'content-range': `bytes 0-4999/${LONG.length}`, vary: 'Accept-Encoding' });
+  const { headers } = await ask('Accept-Encoding: gzip');
+  expect([headers['content-encoding'], headers['accept-ranges']]).toEqual(['gzip', undefined]);
+  expect(headers.etag).toMatch(/^W\//);
+  expect((await ask()).headers['accept-ranges']).toBe('bytes');
+});
+
 describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) => {
   /** Uses `fetch`, which decompresses while it reads. */
   async function fetchFrom(handler: RequestHandler): Promise<Response> {
@@ -117,7 +149,7 @@ describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) =
   it('is sent chunk by chunk, without a flush', async () => {
     let send: (text: string | undefined) => void = () => undefined;
     const reply = await fetchFrom((_req, res) => {
-      res.type('text/event-stream').flushHeaders();
+      res.type('text/plain').flushHeaders();
       send = (text) => void (text === undefined ? res.end() : res.write(text));
     });
     expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
