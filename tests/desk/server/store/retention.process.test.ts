@@ -53,7 +53,7 @@ describeStores('retention', (open) => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
     for (const process of ['alive', 'ended', 'unknown']) {
-      await store.ingest({ occurrences: [summaryOf()], from: { process, next: at } });
+      await store.ingest({ occurrences: [summaryOf()], from: { process, start: { segment: 0, offset: 0 }, next: at } });
     }
     for (const id of ['alive', 'ended']) {
       const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };
