@@ -65,8 +65,9 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
     if (!(error instanceof QueryFailedError)) throw error;
     const tried = (tries.get(process) ?? 0) + 1;
     tries.set(process, tried);
-    if (error.reason !== 'value' && tried < MAX_BATCH_TRIES) throw error;
-    const refused = await holder.use((store) => store.ingestEach(batch));
+    const isLast = tried >= MAX_BATCH_TRIES;
+    if (error.reason !== 'value' && !isLast) throw error;
+    const refused = await holder.use((store) => store.ingestEach(batch, { isLast }));
     for (const { occurrence, reason } of refused) {
       count('spillway_journal_refused_total', { outcome: 'dropped' });
       log.error({ reason, entry: occurrence }, DROPPED);

@@ -134,6 +134,25 @@ describeStores('a store', (open) => {
     expect(await find()).toBeDefined();
   });
 
+  it('drops only values that it never accepts at the first try, and at the last one what it keeps refusing', async () => {
+    const { store, driver } = await open();
+    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
+    const later = summaryOf({ digest: '00000002' });
+    const occurrences = [summaryOf({ digest: '00000001' }), broken, later];
+    const counts = async () => (await store.listIncidents({ limit: 10 })).incidents.length;
+    // A table that cannot be used for a while, which only aliases need.
+    const moved = { ...later, shownAs: '00000003' };
+    await driver.run('ALTER TABLE desk_aliases RENAME TO desk_elsewhere');
+    await expect(store.ingestEach({ occurrences: [...occurrences, moved] })).rejects.toMatchObject({
+      reason: 'refused',
+    });
+    expect(await counts()).toBe(0);
+    const refused = await store.ingestEach({ occurrences: [...occurrences, moved] }, { isLast: true });
+    expect(refused.map(({ occurrence }) => occurrence)).toEqual([broken, moved]);
+    expect(await counts()).toBe(2);
+    await driver.run('ALTER TABLE desk_elsewhere RENAME TO desk_aliases');
+  });
+
   it('stores text with characters that databases reject', async () => {
     const { read } = await openWith(fullOf({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
     expect((await read())?.title).toBe('a\uFFFDb \uFFFD 🙂');

@@ -47,10 +47,11 @@ export function createIngest(context: StoreContext) {
     /**
      * Stores the occurrences of a batch that the database accepts, and the journal position.
      *
+     * @param options `isLast`: leaves out what the database refuses for other reasons than values, if it accepts others
      * @returns the refused ones
-     * @throws QueryFailedError if it refuses all of them for another reason than their values
+     * @throws QueryFailedError if the batch must be tried again
      */
-    ingestEach: (batch: Batch): Promise<Refused[]> =>
+    ingestEach: (batch: Batch, { isLast = false } = {}): Promise<Refused[]> =>
       driver.transaction(async (sql) => {
         await storePosition(sql, batch.from);
         const refused: (Refused & { readonly error: QueryFailedError })[] = [];
@@ -61,6 +62,7 @@ export function createIngest(context: StoreContext) {
           } catch (error) {
             if (error instanceof StoreAwayError) throw error;
             const failed = toRefusal(error);
+            if (failed.reason !== 'value' && !isLast) throw failed;
             await sql.run('ROLLBACK TO SAVEPOINT entry');
             refused.push({ occurrence, reason: failed.message, error: failed });
           }
