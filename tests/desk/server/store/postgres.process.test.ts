@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
-import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { noteChange, readClock, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { fullOf } from '../../support/stores.ts';
@@ -100,6 +100,20 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
   });
   expect(await readPid()).toEqual(pid);
   expect(await store.listBuilds()).toEqual([]);
+});
+
+it('lists a revalidation to other replicas, even if it waits long for their locks', async () => {
+  const url = await postgres.createDatabase();
+  const [{ store }, other] = [await open(url), await open(url)];
+  const { ingesting, now } = await other.driver.transaction(async (sql) => {
+    await noteChange(sql);
+    const ingesting = store.ingest({ occurrences: [fullOf()], revalidations: ['/articles/7'] });
+    await sql.all('SELECT pg_sleep(0.5)');
+    return { ingesting, now: await readClock(sql) };
+  });
+  await ingesting;
+  const [found] = (await other.store.listRevalidations(now)).found;
+  expect(found?.at).toBeGreaterThanOrEqual(now);
 });
 
 it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {

@@ -126,8 +126,9 @@ async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promis
     sql,
     occurrences.flatMap((occurrence) => toAlias(occurrence, environment) ?? []),
   );
-  await storeRevalidations(sql, revalidations);
   if (occurrences.length > 0) await noteChange(sql);
+  // After the wait for other replicas, so that they find them by their time.
+  await storeRevalidations(sql, revalidations);
 }
 
 /** Returns the alias of a failure that was shown under another digest than it has now, or of an echo. */
