@@ -44,6 +44,7 @@ export function createRetention({ driver }: StoreContext) {
       await dropByAge(driver, now - options.maxAge, now);
       await driver.reclaim();
       const deletedForSize = await shrink(driver, options.maxBytes);
+      await driver.overwriteDeleted();
       return { deletedForSize, bytes: await driver.usedBytes() };
     },
   };
