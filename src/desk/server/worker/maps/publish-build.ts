@@ -45,7 +45,8 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
 
 function listBuildFiles(dist: string, part: 'assets' | 'rest'): readonly string[] {
   const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
-  const files = part === 'assets' ? listFiles(dist, 'client/assets') : [...tables, ...listFiles(dist, 'maps')];
+  // The tables last, because the site table shows that the rest is stored.
+  const files = part === 'assets' ? listFiles(dist, 'client/assets') : [...listFiles(dist, 'maps'), ...tables];
   return files.filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES);
 }
 
