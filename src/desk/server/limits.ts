@@ -61,7 +61,7 @@ export const FULL_PER_HOUR = 100;
 /** How long the maps and assets of a build are kept after it last ran (ms), and their size in total (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
-/** How long hours are kept for the longest filter, which is 30 days, if occurrences are kept less long (ms). */
+/** The shortest time that counts by hour are kept (ms). The longest filter of the list is 30 days. */
 export const HOUR_AGE = 31 * Day;
 /** How long the list of ended processes is kept (ms). */
 export const PROCESS_AGE = 30 * Day;

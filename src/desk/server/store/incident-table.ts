@@ -86,7 +86,7 @@ export function createIncidentTable({ reader }: StoreContext) {
   }
 
   return {
-    /** Lists the hours of the charts in which an incident happened, the earliest first. */
+    /** Lists the hours in which an incident happened, as far as charts go back, the earliest first. */
     listHours: (key: IncidentKey): Promise<HourCount[]> =>
       reader.all<HourCount>(
         'SELECT hour AS at, server_count + browser_count AS count FROM desk_hours WHERE key = ? AND hour >= ? ORDER BY hour',
