@@ -61,6 +61,8 @@ export const FULL_PER_HOUR = 100;
 /** How long the maps and assets of a build are kept after it last ran (ms), and their size in total (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
+/** The shortest time that counts by hour are kept (ms). The longest filter of the list is 30 days. */
+export const HOUR_AGE = 31 * Day;
 /** How long the list of ended processes is kept (ms). */
 export const PROCESS_AGE = 30 * Day;
 /** How often old data is deleted (ms). */

@@ -4,7 +4,16 @@ import type { IncidentKey } from './incident-key.ts';
 import { lockIncident, readIncident, toHour } from './incident-table.ts';
 import { deleteOccurrences } from './occurrence-table.ts';
 import type { Incident } from './records.ts';
-import { assignments, type Columns, changeShown, noteChange, readClock, type Sql, toColumn } from './sql.ts';
+import {
+  assignments,
+  type Columns,
+  changeShown,
+  deleteShown,
+  noteChange,
+  readClock,
+  type Sql,
+  toColumn,
+} from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export type StateChange =
@@ -43,13 +52,14 @@ const TABLES_OF_INCIDENT = [
 
 /** What operators change. */
 export function createIncidentChanges({ driver }: StoreContext) {
-  /** Locks an incident, checks its version, and does the work in one transaction. */
+  /** Locks an incident, checks its version, and does the work in one transaction, by default one that deletes nothing. */
   function changeLocked<Outcome>(
     key: IncidentKey,
     by: ChangeBy,
     work: (sql: Sql, incident: Incident) => Promise<Outcome>,
+    transact = changeShown,
   ): Promise<Outcome | NotChanged> {
-    return changeShown(driver, async (sql) => {
+    return transact<Outcome | NotChanged>(driver, async (sql) => {
       const incident = await lockIncident(sql, key);
       if (!incident) return { outcome: 'unknown' };
       if (by.expected !== undefined && by.expected !== incident.version) return { outcome: 'conflict', incident };
@@ -70,12 +80,17 @@ export function createIncidentChanges({ driver }: StoreContext) {
      * and when.
      */
     deleteIncident: (key: IncidentKey, by: ChangeBy): Promise<DeleteOutcome> =>
-      changeLocked(key, by, async (sql, { counts }) => {
-        await removeIncident(sql, key);
-        const detail = { count: counts.server + counts.browser };
-        await storeChange(sql, { key, author: by.author, action: 'deleted', detail });
-        return { outcome: 'deleted' };
-      }),
+      changeLocked<DeleteOutcome>(
+        key,
+        by,
+        async (sql, { counts }) => {
+          await removeIncident(sql, key);
+          const detail = { count: counts.server + counts.browser };
+          await storeChange(sql, { key, author: by.author, action: 'deleted', detail });
+          return { outcome: 'deleted' };
+        },
+        deleteShown,
+      ),
 
     /**
      * Deletes one occurrence, and the texts that the incident has from it. The counts stay.
@@ -83,7 +98,7 @@ export function createIncidentChanges({ driver }: StoreContext) {
      * @returns false if the store does not have the occurrence
      */
     deleteOccurrence: (key: IncidentKey, occurrence: string, author: string): Promise<boolean> =>
-      changeShown(driver, async (sql) => {
+      deleteShown(driver, async (sql) => {
         await lockIncident(sql, key);
         const rows = await sql.all('SELECT 1 FROM desk_occurrences WHERE key = ? AND occurrence = ?', [
           key,

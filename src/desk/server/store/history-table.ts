@@ -1,7 +1,7 @@
 import { MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
-import { changeShown, type Sql, toColumn } from './sql.ts';
+import { changeShown, deleteShown, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** The kinds of changes. Spillway itself makes `regressed`, `grown` and `ignore-ended`. */
@@ -102,7 +102,7 @@ export function createHistoryTable({ driver, reader, environment: own }: StoreCo
 
     /** @returns false if there is no note with this id */
     deleteNote: (id: number, author: string): Promise<boolean> =>
-      changeShown(driver, async (sql) => {
+      deleteShown(driver, async (sql) => {
         if (!Number.isSafeInteger(id)) return false; // PostgreSQL refuses other numbers
         const [row] = await sql.all<{ key: IncidentKey }>('DELETE FROM desk_notes WHERE id = ? RETURNING key', [id]);
         if (row) await storeChange(sql, { key: row.key, author, action: 'note-deleted', detail: {} });

@@ -1,5 +1,5 @@
-import { Hour } from '../../../shared/units.ts';
-import type { HourCount } from './charts.ts';
+import { Day, Hour } from '../../../shared/units.ts';
+import { CHART_DAYS, type HourCount, toFirstBar } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
 import { placeholders, readShapes, type Sql, toColumn, toOptionalColumn } from './sql.ts';
@@ -86,11 +86,11 @@ export function createIncidentTable({ reader }: StoreContext) {
   }
 
   return {
-    /** Lists the hours in which an incident happened, the earliest first. */
+    /** Lists the hours in which an incident happened, as far as charts go back, the earliest first. */
     listHours: (key: IncidentKey): Promise<HourCount[]> =>
       reader.all<HourCount>(
-        'SELECT hour AS at, server_count + browser_count AS count FROM desk_hours WHERE key = ? ORDER BY hour',
-        [key],
+        'SELECT hour AS at, server_count + browser_count AS count FROM desk_hours WHERE key = ? AND hour >= ? ORDER BY hour',
+        [key, toFirstBar(Date.now(), Day, CHART_DAYS)],
       ),
 
     /** Lists the releases in which an incident happened, ordered by its first occurrence in each. */

@@ -90,15 +90,20 @@ export function openPostgres(url: string, { queryTimeout }: PostgresOptions = {}
 
 /** @param limits `longest`: PostgreSQL cancels a statement that takes longer. The connection stays open */
 function openPool(url: string, { connections, longest }: { connections: number; longest: number }) {
+  // The last resort, on both sides: the connection is closed if the database has not even canceled the statement, or if
+  // the desk is silent within a transaction. It may be lost without a sign, and others wait for its locks.
+  const lostAfter = longest * 1.25;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: IDLE_TIMEOUT,
-    // The last resort: the connection is closed if the database has not even canceled the statement.
-    query_timeout: longest * 1.25,
-    // A statement, because poolers such as PgBouncer refuse a connection with this parameter.
-    onConnect: (client) => client.query(`SET statement_timeout = ${longest}`) as never, // the pool waits for the promise
+    query_timeout: lostAfter,
+    // Statements, because poolers such as PgBouncer refuse a connection with these parameters.
+    onConnect: (client) =>
+      client.query(
+        `SET statement_timeout = ${longest}; SET idle_in_transaction_session_timeout = ${lostAfter}`,
+      ) as never, // the pool waits for the promise
     keepAlive: true,
     application_name: 'spillway desk',
     types: { getTypeParser: toParser },

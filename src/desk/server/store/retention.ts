@@ -1,5 +1,5 @@
 import { Minute } from '../../../shared/units.ts';
-import { DELETE_BATCH, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
+import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
 import type { IncidentKey } from './incident-key.ts';
@@ -44,6 +44,7 @@ export function createRetention({ driver }: StoreContext) {
       await dropByAge(driver, now - options.maxAge, now);
       await driver.reclaim();
       const deletedForSize = await shrink(driver, options.maxBytes);
+      await driver.overwriteDeleted();
       return { deletedForSize, bytes: await driver.usedBytes() };
     },
   };
@@ -56,6 +57,7 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
   ]);
   const old: readonly (readonly [table: string, key: string, where: string])[] = [
     ['desk_occurrences', 'key, occurrence', `at < ${before}`],
+    ['desk_hours', 'key, hour', `hour < ${Math.min(before, now - HOUR_AGE)}`],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
     ['desk_links', 'id_hash', `expires_at <= ${now}`],
     ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],
@@ -96,14 +98,18 @@ type Shrinking = (driver: SqlDriver) => Promise<{ readonly rows: number; readonl
 /** The approximate sizes of rows with their index entries (bytes). */
 const ROW_BYTES = { occurrence: 500, hour: 150, incident: 4000 };
 
-/** In this order: what browsers sent before failures of servers, because anyone can send it, and full records before rows. */
+/**
+ * In this order: hours that no page shows, what browsers sent before failures of servers, because anyone can send it, and
+ * full records before rows.
+ */
 const SHRINKING: readonly Shrinking[] = [
+  dropHours(HOUR_AGE),
   dropPayloads("side = 'browser'"),
   dropOccurrences("side = 'browser'"),
   dropReportedOnly,
   dropPayloads('1 = 1'),
   dropOccurrences('1 = 1'),
-  dropHours,
+  dropHours(0),
 ];
 
 /** Deletes rows until the store is small enough. @returns how many */
@@ -150,10 +156,13 @@ function dropOccurrences(where: string): Shrinking {
   };
 }
 
-/** Only charts use hours, and they cover 14 days. Totals are stored elsewhere. */
-async function dropHours(driver: SqlDriver): ReturnType<Shrinking> {
-  const rows = await deleteBatch(driver, 'desk_hours', 'key, hour', '1 = 1 ORDER BY hour');
-  return { rows, bytes: rows * ROW_BYTES.hour };
+/** Only charts and filters use hours. Totals are stored elsewhere. @param age milliseconds */
+function dropHours(age: number): Shrinking {
+  return async (driver) => {
+    const where = `hour < ${driver.dialect.now} - ${age} ORDER BY hour`;
+    const rows = await deleteBatch(driver, 'desk_hours', 'key, hour', where);
+    return { rows, bytes: rows * ROW_BYTES.hour };
+  };
 }
 
 /**

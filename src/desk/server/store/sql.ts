@@ -24,8 +24,8 @@ export interface SqlDriver extends Sql {
   /** Returns some of the space of deleted rows to the disk. */
   reclaim(): Promise<void>;
   /**
-   * Overwrites deleted bytes on the disk. PostgreSQL does nothing here: it overwrites them when it uses
-   * the space again.
+   * Overwrites deleted bytes on the disk. While another program reads the file, SQLite cannot, and the next retention run
+   * does it. PostgreSQL does nothing here: it overwrites them when it uses the space again.
    */
   overwriteDeleted(): Promise<void>;
   /** Checks that it is still the same database. @throws StoreAwayError if it was deleted or replaced */
@@ -182,6 +182,13 @@ export function changeShown<T>(driver: SqlDriver, work: (sql: Sql) => Promise<T>
     await noteChange(sql);
     return outcome;
   });
+}
+
+/** Runs a transaction that deletes what the desk's pages show, so that nothing of it remains on the disk. */
+export async function deleteShown<T>(driver: SqlDriver, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const outcome = await changeShown(driver, work);
+  await driver.overwriteDeleted();
+  return outcome;
 }
 
 /** The longest text in a column (characters). Full records have the complete text. */

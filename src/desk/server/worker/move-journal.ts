@@ -41,14 +41,17 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
   /** How often the batch at the front of each journal was refused. */
   const tries = new Map<string, number>();
 
-  async function toBatch(process: string, piece: JournalPiece, environment: string | undefined): Promise<Batch> {
-    const { entries, next, skipped } = piece;
+  async function toBatch(
+    { entries, next, skipped }: JournalPiece,
+    { process, start }: { readonly process: string; readonly start: LogPosition },
+    environment: string | undefined,
+  ): Promise<Batch> {
     if (skipped > 0) log.warn({ process, lines: skipped }, 'A journal has incomplete lines, which were skipped.');
     return {
       occurrences: await prepare(entries),
       revalidations: entries.flatMap((entry) => (entry.entry === 'revalidation' ? [entry.path] : [])),
       environment,
-      from: { process, next },
+      from: { process, start, next },
     };
   }
 
@@ -62,8 +65,9 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
     if (!(error instanceof QueryFailedError)) throw error;
     const tried = (tries.get(process) ?? 0) + 1;
     tries.set(process, tried);
-    if (error.reason !== 'value' && tried < MAX_BATCH_TRIES) throw error;
-    const refused = await holder.use((store) => store.ingestEach(batch));
+    const isLast = tried >= MAX_BATCH_TRIES;
+    if (error.reason !== 'value' && !isLast) throw error;
+    const refused = await holder.use((store) => store.ingestEach(batch, { isLast }));
     for (const { occurrence, reason } of refused) {
       count('spillway_journal_refused_total', { outcome: 'dropped' });
       log.error({ reason, entry: occurrence }, DROPPED);
@@ -77,7 +81,7 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
       onLivePosition?.(from);
       const piece = readJournal({ folder, live: onLivePosition !== undefined, from, maxBytes: BATCH_BYTES });
       if (!piece) return;
-      const batch = await toBatch(process, piece, environment);
+      const batch = await toBatch(piece, { process, start: from }, environment);
       await holder.use((store) => store.ingest(batch)).catch((error) => storeAccepted(process, batch, error));
       tries.delete(process);
       onStored();

@@ -30,11 +30,15 @@ interface UpkeepOptions {
 
 const FULL =
   'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
+
+export type Upkeep = ReturnType<typeof createUpkeep>;
+
 /** What is due when the store becomes available, and from time to time. */
 export function createUpkeep(options: UpkeepOptions) {
   const { process, running, retention, journals, retryFirst, holder, writer, processes, signals, onRetained, log } =
     options;
   const { build, release } = running;
+  const served = Promise.withResolvers<void>();
   let dead: readonly DeadJournal[] | undefined;
   let catching = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -58,13 +62,18 @@ export function createUpkeep(options: UpkeepOptions) {
     const isStarted = await quietly('The start of this build could not be recorded in the store.', async () => {
       if (build !== DEVELOPMENT) await holder.use((store) => store.useBuild({ id: build, release }));
     });
+    // Before everything that can take long, because a page of this build can load them from another replica.
+    const areServed = await quietly('The assets of this build could not be stored.', () =>
+      publishBuild(holder, running, 'assets'),
+    );
+    served.resolve();
     await quietly('The journal could not be stored.', () => writer.flush());
     processes.write();
     const areAdopted = await quietly('The journals of ended processes could not be stored.', adoptAll);
     const areRecorded = await quietly('Ended processes could not be recorded.', () => processes.endOfSilent());
-    const isPublished = await quietly('The files of this build could not be stored.', () =>
-      publishBuild(holder, running),
-    );
+    const isPublished =
+      areServed &&
+      (await quietly('The files of this build could not be stored.', () => publishBuild(holder, running, 'rest')));
     const isDone = isStarted && areAdopted && areRecorded && isPublished;
     if (isDone) await retain();
     return isDone;
@@ -120,6 +129,8 @@ export function createUpkeep(options: UpkeepOptions) {
   }
 
   return {
+    /** Resolves after the first attempt to store the assets of this build. */
+    served: served.promise,
     catchUp: () => catchUp(),
     retain,
     quietly,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
-import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { noteChange, readClock, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { fullOf } from '../../support/stores.ts';
@@ -46,15 +46,19 @@ it('loses no count if several replicas ingest simultaneously', async () => {
 /** Starts a proxy between the desk and PostgreSQL. */
 async function startBetween(url: string) {
   const { port } = new URL(url);
-  const state = { isDeaf: false };
+  /** Which data is lost, and whether the database misses that the desk closes a connection. */
+  const state: { swallows?: string; staysOpen?: boolean } = {};
   const server = createServer((socket) => {
     const upstream = connect(Number(port), '127.0.0.1');
-    socket.on('data', (data) => state.isDeaf || upstream.write(data));
+    socket.on(
+      'data',
+      (data) => (state.swallows !== undefined && data.includes(state.swallows)) || upstream.write(data),
+    );
     upstream.on('data', (data) => socket.write(data));
-    for (const end of [socket, upstream]) {
-      end.on('error', () => undefined);
-      end.on('close', () => [socket, upstream].map((other) => other.destroy()));
-    }
+    for (const end of [socket, upstream]) end.on('error', () => undefined);
+    socket.on('close', () => state.staysOpen || upstream.destroy());
+    upstream.on('close', () => socket.destroy());
+    onTestFinished(() => void upstream.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -66,11 +70,22 @@ it('becomes unavailable if the database hangs, and works again when it answers',
   const between = await startBetween(await postgres.createDatabase());
   const { store } = await open(between.url, 300);
   await store.listBuilds(); // opens the connection
-  between.state.isDeaf = true;
+  between.state.swallows = '';
   await expect(store.listBuilds()).rejects.toThrow(StoreAwayError);
-  between.state.isDeaf = false;
+  between.state.swallows = undefined;
   expect(await store.listBuilds()).toEqual([]);
 });
+
+it('frees what a lost connection has locked in the middle of a transaction', async () => {
+  const url = await postgres.createDatabase();
+  const between = await startBetween(url);
+  const [lost, other] = [await open(between.url, 1000), await open(url)];
+  Object.assign(between.state, { swallows: 'COMMIT', staysOpen: true });
+  const batch = { occurrences: [fullOf()] };
+  await expect(lost.store.ingest(batch)).rejects.toThrow(StoreAwayError);
+  await other.store.ingest(batch);
+  expect((await other.store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+}, 20_000);
 
 it('fails a query that waits for a lock, and keeps its connection', async () => {
   const url = await postgres.createDatabase();
@@ -85,6 +100,20 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
   });
   expect(await readPid()).toEqual(pid);
   expect(await store.listBuilds()).toEqual([]);
+});
+
+it('lists a revalidation to other replicas, even if it waits long for their locks', async () => {
+  const url = await postgres.createDatabase();
+  const [{ store }, other] = [await open(url), await open(url)];
+  const { ingesting, now } = await other.driver.transaction(async (sql) => {
+    await noteChange(sql);
+    const ingesting = store.ingest({ occurrences: [fullOf()], revalidations: ['/articles/7'] });
+    await sql.all('SELECT pg_sleep(0.5)');
+    return { ingesting, now: await readClock(sql) };
+  });
+  await ingesting;
+  const [found] = (await other.store.listRevalidations(now)).found;
+  expect(found?.at).toBeGreaterThanOrEqual(now);
 });
 
 it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {
@@ -111,7 +140,7 @@ it('waits for a migration, however long it takes', async () => {
   onTestFinished(() => other.close());
   const opened = await other.transaction(async (sql) => {
     await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
-    const opening = open(url, 100);
+    const opening = open(url, 400);
     await sql.all('SELECT pg_sleep(1)');
     return { opening };
   });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { insertRows } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
-import { Day } from '../../../../src/shared/units.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, ingest, retain, summaryOf, thisHour } from '../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
@@ -49,11 +50,37 @@ describeStores('retention', (open) => {
     expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
   });
 
+  it('keeps the hours that filters show, and deletes older ones by age or before any occurrence', async () => {
+    const { store, driver } = await open();
+    const at = (...days: readonly number[]) => days.map((day) => thisHour - day * Day);
+    const hours = async () =>
+      (await driver.all<{ hour: number }>('SELECT hour FROM desk_hours ORDER BY hour')).map(({ hour }) => hour);
+    await ingest(store, ...at(100, 60, 20, 0).map((time) => fullOf({ at: time })));
+    expect((await store.listHours(KEY)).map((hour) => hour.at)).toEqual(at(0));
+    await retain(store);
+    expect(await hours()).toEqual(at(60, 20, 0));
+    await retain(store, { maxAge: 1 * Day });
+    expect(await hours()).toEqual(at(20, 0));
+
+    const old = Array.from({ length: 5000 }, (_, index) => ({
+      ...{ key: KEY, hour: thisHour - 40 * Day - index * Hour },
+      ...{ server_count: 1, browser_count: 0, stored: 0, server_full: 0, browser_full: 0 },
+    }));
+    await insertRows(driver, 'desk_hours', old);
+    await ingest(
+      store,
+      ...Array.from({ length: 100 }, () => fullOf({ at: thisHour, side: 'browser', extra: { noise: noise() } })),
+    );
+    const { bytes } = await retain(store, { maxAge: 900 * Day });
+    expect((await retain(store, { maxAge: 900 * Day, maxBytes: bytes * 0.95 })).deletedForSize).toBeGreaterThan(0);
+    expect(await listOccurrences(store)).toHaveLength(101);
+  });
+
   it('keeps the position of a live process, even one that stored nothing for long', async () => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
     for (const process of ['alive', 'ended', 'unknown']) {
-      await store.ingest({ occurrences: [summaryOf()], from: { process, next: at } });
+      await store.ingest({ occurrences: [summaryOf()], from: { process, start: { segment: 0, offset: 0 }, next: at } });
     }
     for (const id of ['alive', 'ended']) {
       const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };

@@ -60,6 +60,46 @@ describe('the database file', () => {
     expect(checkpoint()).toBeLessThan(before / 2);
   });
 
+  describe('keeps nothing of what is deleted', () => {
+    const KEY = '7K3QM2XA@production';
+    const WORD = 'qzanarywordq';
+
+    async function openWithWord() {
+      const { store, path } = await open();
+      const one = fullOf({ title: WORD, visitor: 'ada' });
+      await ingest(store, one);
+      const note = await store.addNote(KEY, WORD, 'ada');
+      const files = () => readdirSync(join(path, '..')).map((name) => readFileSync(join(path, '..', name), 'latin1'));
+      return { store, path, one, note, count: () => files().join().split(WORD).length - 1 };
+    }
+
+    it('at once', async () => {
+      const { store, one, note, count } = await openWithWord();
+      expect(count()).toBeGreaterThan(0);
+      await store.deleteOccurrence(KEY, one.occurrence, 'ada');
+      const ofNote = count();
+      await store.deleteNote(note?.id ?? 0, 'ada');
+      expect(ofNote).toBe(1);
+      expect(count()).toBe(0);
+      await ingest(store, fullOf({ title: WORD }));
+      await store.deleteIncident(KEY, { author: 'ada' });
+      expect(count()).toBe(0);
+    });
+
+    it('when the next old rows are deleted, if another program was reading', async () => {
+      const { store, path, count } = await openWithWord();
+      const other = new DatabaseSync(path);
+      other.exec('BEGIN; SELECT * FROM desk_meta');
+      await store.forgetVisitor('ada');
+      await store.deleteIncident(KEY, { author: 'ada' });
+      expect(count()).toBeGreaterThan(0);
+      other.exec('COMMIT');
+      await retain(store);
+      expect(count()).toBe(0);
+      other.close();
+    });
+  });
+
   it('makes the store unavailable if its folder cannot be created', async () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');

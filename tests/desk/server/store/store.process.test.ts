@@ -1,5 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import type { LogPosition } from '../../../../src/desk/server/ingest/segments.ts';
 import type { NewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
@@ -100,10 +101,24 @@ describeStores('a store', (open) => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual(START);
     const next = { segment: 3, offset: 4711 };
-    await store.ingest({ occurrences: [fullOf()], from: { process: 'run-1', next } });
+    await store.ingest({ occurrences: [fullOf()], from: { process: 'run-1', start: START, next } });
     expect(await store.readPosition('run-1')).toEqual(next);
     await store.forgetJournal('run-1');
     expect(await store.readPosition('run-1')).toEqual(START);
+  });
+
+  it('counts a piece of a journal once, even if a commit that was given up arrives during the next try', async () => {
+    const { store } = await open();
+    const ingestAt = async (start: LogPosition) => {
+      const next = { ...start, offset: start.offset + 100 };
+      const batch = { occurrences: [fullOf(), fullOf()], from: { process: 'run-1', start, next } };
+      const tries = await Promise.allSettled([store.ingest(batch), store.ingest(batch), store.ingestEach(batch)]);
+      expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+      return next;
+    };
+    const last = await ingestAt(await ingestAt(START));
+    expect(await store.readPosition('run-1')).toEqual(last);
+    expect((await store.find({ digest: DIGEST }))?.incident.counts.server).toBe(4);
   });
 
   it('stores all of a batch or nothing', async () => {
@@ -111,12 +126,31 @@ describeStores('a store', (open) => {
     const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
     const occurrences = [fullOf({ digest: '00000001' }), broken];
     const find = () => store.find({ digest: '00000001' });
-    const from = { process: 'run-1', next: { segment: 1, offset: 1 } };
+    const from = { process: 'run-1', start: START, next: { segment: 1, offset: 1 } };
     await expect(store.ingest({ occurrences, from })).rejects.toThrow();
     expect(await find()).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual(START);
     expect(await store.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
     expect(await find()).toBeDefined();
+  });
+
+  it('drops only values that it never accepts at the first try, and at the last one what it keeps refusing', async () => {
+    const { store, driver } = await open();
+    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
+    const later = summaryOf({ digest: '00000002' });
+    const occurrences = [summaryOf({ digest: '00000001' }), broken, later];
+    const counts = async () => (await store.listIncidents({ limit: 10 })).incidents.length;
+    // A table that cannot be used for a while, which only aliases need.
+    const moved = { ...later, shownAs: '00000003' };
+    await driver.run('ALTER TABLE desk_aliases RENAME TO desk_elsewhere');
+    await expect(store.ingestEach({ occurrences: [...occurrences, moved] })).rejects.toMatchObject({
+      reason: 'refused',
+    });
+    expect(await counts()).toBe(0);
+    const refused = await store.ingestEach({ occurrences: [...occurrences, moved] }, { isLast: true });
+    expect(refused.map(({ occurrence }) => occurrence)).toEqual([broken, moved]);
+    expect(await counts()).toBe(2);
+    await driver.run('ALTER TABLE desk_elsewhere RENAME TO desk_aliases');
   });
 
   it('stores text with characters that databases reject', async () => {

@@ -19,8 +19,8 @@ export interface Batch {
   readonly environment?: string | undefined;
   /** The pages that replicas have to render again. */
   readonly revalidations?: readonly string[];
-  /** The journal that the batch is from, and the position after it. */
-  readonly from?: { readonly process: string; readonly next: LogPosition };
+  /** The journal that the batch is from, where it starts there, and the position after it. */
+  readonly from?: { readonly process: string; readonly start: LogPosition; readonly next: LogPosition };
 }
 
 /** An occurrence that the database does not accept, and its message. */
@@ -33,17 +33,27 @@ interface Refused {
 export function createIngest(context: StoreContext) {
   const { driver } = context;
   return {
-    /** Stores a batch together with its journal position, so that each line counts once even if the process dies. */
-    ingest: (batch: Batch): Promise<void> => driver.transaction((sql) => storeBatch(sql, context, batch)),
+    /**
+     * Stores a batch together with its journal position, so that each line counts once even if the process dies.
+     *
+     * @throws QueryFailedError also if the journal is stored up to another position
+     */
+    ingest: (batch: Batch): Promise<void> =>
+      driver.transaction(async (sql) => {
+        await storePosition(sql, batch.from);
+        await storeBatch(sql, context, batch);
+      }),
 
     /**
      * Stores the occurrences of a batch that the database accepts, and the journal position.
      *
+     * @param options `isLast`: leaves out what the database refuses for other reasons than values, if it accepts others
      * @returns the refused ones
-     * @throws QueryFailedError if it refuses all of them for another reason than their values
+     * @throws QueryFailedError if the batch must be tried again
      */
-    ingestEach: (batch: Batch): Promise<Refused[]> =>
+    ingestEach: (batch: Batch, { isLast = false } = {}): Promise<Refused[]> =>
       driver.transaction(async (sql) => {
+        await storePosition(sql, batch.from);
         const refused: (Refused & { readonly error: QueryFailedError })[] = [];
         for (const occurrence of batch.occurrences) {
           await sql.run('SAVEPOINT entry');
@@ -52,6 +62,7 @@ export function createIngest(context: StoreContext) {
           } catch (error) {
             if (error instanceof StoreAwayError) throw error;
             const failed = toRefusal(error);
+            if (failed.reason !== 'value' && !isLast) throw failed;
             await sql.run('ROLLBACK TO SAVEPOINT entry');
             refused.push({ occurrence, reason: failed.message, error: failed });
           }
@@ -115,9 +126,9 @@ async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promis
     sql,
     occurrences.flatMap((occurrence) => toAlias(occurrence, environment) ?? []),
   );
-  await storeRevalidations(sql, revalidations);
-  if (batch.from) await storePosition(sql, batch.from);
   if (occurrences.length > 0) await noteChange(sql);
+  // After the wait for other replicas, so that they find them by their time.
+  await storeRevalidations(sql, revalidations);
 }
 
 /** Returns the alias of a failure that was shown under another digest than it has now, or of an echo. */
@@ -141,10 +152,18 @@ async function storeRevalidations(sql: Sql, paths: readonly string[]): Promise<v
   }
 }
 
-async function storePosition(sql: Sql, { process, next }: NonNullable<Batch['from']>): Promise<void> {
-  await sql.run(
+/**
+ * Moves the position of a journal, in a transaction before anything else. A commit whose answer was lost can still arrive:
+ * this waits for it, and finds that the batch is already stored.
+ */
+async function storePosition(sql: Sql, from: Batch['from']): Promise<void> {
+  if (!from) return;
+  const { process, start, next } = from;
+  const moved = await sql.run(
     `INSERT INTO desk_journals (process, segment, position, at) VALUES (?, ?, ?, ${sql.dialect.now})
-      ON CONFLICT (process) DO UPDATE SET segment = excluded.segment, position = excluded.position, at = excluded.at`,
-    [process, next.segment, next.offset],
+      ON CONFLICT (process) DO UPDATE SET segment = excluded.segment, position = excluded.position, at = excluded.at
+      WHERE desk_journals.segment = ? AND desk_journals.position = ?`,
+    [process, next.segment, next.offset, start.segment, start.offset],
   );
+  if (moved === 0) throw new QueryFailedError('slow', 'This part of the journal was stored by an earlier try.');
 }

@@ -15,21 +15,24 @@ export const DEVELOPMENT = 'development';
  * Stores the source maps, site table, commits and assets of this build, so that every replica can resolve its errors and
  * serve its open tabs, also after the next deployment. A stored build is not changed, unless the server was
  * rebuilt: a build's id only depends on the files for browsers.
+ *
+ * @param part the rest last, because the build then counts as stored
  */
 export async function publishBuild(
   holder: Pick<StoreHolder, 'use'>,
   { build, release, dist }: { build: string; release: string; dist: string },
+  part: 'assets' | 'rest',
 ): Promise<void> {
   if (build === DEVELOPMENT) return;
   await untilBuilt(dist);
   const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
   if (isPublished && (await hasSites(holder, build, dist))) return;
   // One at a time, so that batches of the journal are stored in between.
-  for (const path of listBuildFiles(dist)) {
+  for (const path of listBuildFiles(dist, part)) {
     const packed = readPacked(join(dist, path));
     await holder.use((store) => store.storeBuildFile(build, { path, packed }));
   }
-  await holder.use((store) => store.setPublished(build));
+  if (part === 'rest') await holder.use((store) => store.setPublished(build));
 }
 
 /** Reports whether the stored site table is the same. Then the other files are too, on server and browser. */
@@ -40,12 +43,11 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 
-function listBuildFiles(dist: string): readonly string[] {
-  const folders = ['maps', 'client/assets'].flatMap((folder) => listFiles(dist, folder));
+function listBuildFiles(dist: string, part: 'assets' | 'rest'): readonly string[] {
   const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
-  return [...tables, ...folders].filter(
-    (path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES,
-  );
+  // The tables last, because the site table shows that the rest is stored.
+  const files = part === 'assets' ? listFiles(dist, 'client/assets') : [...listFiles(dist, 'maps'), ...tables];
+  return files.filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES);
 }
 
 /** The build has compressed some files itself. */

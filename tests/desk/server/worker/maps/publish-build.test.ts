@@ -1,0 +1,39 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openSqlite } from '../../../../../src/desk/server/store/sqlite.ts';
+import { openStore, type Store } from '../../../../../src/desk/server/store/store.ts';
+import { publishBuild } from '../../../../../src/desk/server/worker/maps/publish-build.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { createTestLog } from '../../../../support/test-log.ts';
+
+const MAP = 'maps/server/main.js.map';
+
+it('replaces the maps of a server that was rebuilt, also if it is interrupted', async () => {
+  const dist = createFolder(onTestFinished);
+  const store = await openStore(openSqlite(':memory:', { log: createTestLog().log }), { environment: 'production' });
+  onTestFinished(() => store.close());
+  const build = (text: string) => {
+    for (const path of ['sites.json', MAP, 'client/assets/home-X7K2QM2X.js']) {
+      mkdirSync(dirname(join(dist, path)), { recursive: true });
+      writeFileSync(join(dist, path), text);
+    }
+  };
+  const publish = async (used: Store) => {
+    const holder = { use: <T>(work: (store: Store) => Promise<T>) => work(used) };
+    for (const part of ['assets', 'rest'] as const) {
+      await publishBuild(holder, { build: 'build-1', release: 'v1', dist }, part);
+    }
+  };
+  build('first');
+  await publish(store);
+  build('second');
+  const ending: Store = {
+    ...store,
+    storeBuildFile: (id, file) =>
+      file.path === MAP ? Promise.reject(new Error('The end.')) : store.storeBuildFile(id, file),
+  };
+  await expect(publish(ending)).rejects.toThrow('The end.');
+  await publish(store);
+  expect(String(await store.readBuildFile('build-1', MAP))).toBe('second');
+});
