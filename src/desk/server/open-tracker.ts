@@ -52,12 +52,6 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   let shown: Promise<RequestHandler> | undefined;
   const endRevalidations =
     databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
-  // Until then, another replica cannot serve the assets of a page that this one has sent.
-  let isReady = databaseUrl === undefined;
-  const noteReady = () => {
-    isReady = true;
-  };
-  if (!isReady) calls.untilServed().then(noteReady, noteReady); // rejects after 10 s
   registerGauges(metrics, desk);
 
   async function show(): Promise<RequestHandler> {
@@ -96,7 +90,6 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
         log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
       }
     },
-    isReady: () => isReady,
     health: () => ({ ...desk.condition }),
     flushSync: (timeoutMs) => void desk.flushSync(timeoutMs),
     close() {

@@ -40,15 +40,13 @@ export function fixedPaths(tables: readonly FixedPaths[]): Step {
 export interface Readiness {
   /** The server is about to stop and should get no new work. */
   readonly draining: boolean;
-  /** Whether the start is complete. By default, it is. */
-  readonly isReady?: () => boolean;
   /** More facts for operators, such as that a store is unavailable. They do not affect readiness. */
   readonly details?: () => Readonly<Record<string, string>>;
 }
 
 /**
- * Liveness asks only the process. Readiness fails only during the start and the drain: a part that does not work
- * must not take the whole site down.
+ * Liveness asks only the process. Readiness fails only during the drain: a part that does not work must not take
+ * the whole site down.
  */
 export function health(readiness: Readiness): FixedPaths {
   return {
@@ -56,9 +54,8 @@ export function health(readiness: Readiness): FixedPaths {
     '/readyz': {
       methods: 'GET, HEAD',
       answer(_req, res) {
-        const { draining, isReady, details } = readiness;
-        const status = draining ? 'draining' : isReady?.() === false ? 'starting' : 'ready';
-        sendJson(res, status === 'ready' ? 200 : 503, { status, ...details?.() });
+        const { draining, details } = readiness;
+        sendJson(res, draining ? 503 : 200, { status: draining ? 'draining' : 'ready', ...details?.() });
       },
     },
   };

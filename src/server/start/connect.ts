@@ -27,11 +27,7 @@ export function connect(opened: Opened) {
   const { basics, product, tracker, development, origins } = opened;
   const { config, checkToken, metrics } = basics;
   const { deskPort } = config;
-  const readiness = {
-    draining: false,
-    isReady: () => tracker?.isReady?.() !== false,
-    details: () => tracker?.health() ?? {},
-  };
+  const readiness = { draining: false, details: () => tracker?.health() ?? {} };
   const shown = tracker && basics.tracker && { ...tracker, home: basics.tracker.paths[0] };
   const total = toMaxConnections(readOpenFileLimit());
   const deskShare = deskPort === undefined ? 0 : Math.ceil(total * DESK_SHARE);

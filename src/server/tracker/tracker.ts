@@ -114,8 +114,6 @@ export interface OpenedTracker {
    * @param isFirst false for a later server of one `npm run dev`
    */
   ready(origin: string, isFirst: boolean): Promise<void>;
-  /** Whether the site is ready for requests after its start. Undefined if it is at once. A store that is away must not matter. */
-  readonly isReady?: () => boolean;
   /** Facts for `/readyz`. They do not change its status. */
   health(): Readonly<Record<string, string>>;
   /** Stores what is left, and blocks the thread, for a process that is about to exit (ms). */

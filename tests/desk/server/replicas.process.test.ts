@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -20,32 +17,6 @@ const PATIENCE = { timeout: 30_000, interval: 100 };
 const postgres = usePostgres();
 
 describe('two replicas on one PostgreSQL', () => {
-  it('are ready when the other one can serve their assets, or the store is away', async () => {
-    const url = await postgres.createDatabase();
-    const admin = openPostgres(url);
-    onTestFinished(() => admin.close());
-    const startReady = async (databaseUrl: string) => {
-      const site = await startReplica(databaseUrl);
-      await expect
-        .poll(async () => (await fetch(`${site.url}/readyz`)).status, { timeout: 8000, interval: 5 })
-        .toBe(200);
-      return site;
-    };
-    await startReady(url);
-    const stored = await admin.all<{ path: string }>('SELECT path FROM desk_build_files');
-    const assets = readdirSync(join(project, 'dist/client/assets')).filter((name) => /\.(?:js|css)$/.test(name));
-    expect(stored.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(assets.map((name) => `client/assets/${name}`)),
-    );
-
-    const deaf = createServer();
-    deaf.listen(0, '127.0.0.1');
-    await once(deaf, 'listening');
-    onTestFinished(() => void deaf.close());
-    const { port } = deaf.address() as AddressInfo;
-    expect(await storeOf(await startReady(`postgres://spillway@127.0.0.1:${port}/desk`))).toBe('away');
-  }, 60_000);
-
   it('share failures and sessions, and keep serving while it is stopped', async () => {
     const DESK_DATABASE_URL = await postgres.createDatabase();
     const [one, two] = await Promise.all([startReplica(DESK_DATABASE_URL), startReplica(DESK_DATABASE_URL)]);

@@ -94,7 +94,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     sendTestNotifications: async () => [],
     beat: async () => undefined,
     settle: async () => true,
-    untilServed: async () => undefined,
     flush: async () => undefined,
     ...options.calls,
   };

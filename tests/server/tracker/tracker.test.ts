@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Config } from '../../../src/server/config.ts';
 import { defineProduct, defineSettings } from '../../../src/server/define-product.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { parsed } from '../../../src/server/settings.ts';
@@ -109,24 +108,6 @@ it('a tracker of thirty lines gets failures of server and browser, and shows the
   ]);
   expect((await fetch(`${url}/failures`)).status).toBe(401);
   expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready', failures: '2' });
-});
-
-it('a site is not ready before its tracker is', async () => {
-  const state = { isReady: false };
-  const tracker = createMemoryTracker(new Map());
-  const configured = { ...tracker.configure({}, {} as Config) };
-  const { url } = await start({
-    ...tracker,
-    configure: () => ({
-      ...configured,
-      open: async (host) => ({ ...(await configured.open(host)), isReady: () => state.isReady }),
-    }),
-  });
-  const ask = async (path: string) => (await fetch(`${url}${path}`)).status;
-  expect([await ask('/readyz'), await ask('/livez'), await ask('/')]).toEqual([503, 200, 200]);
-  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'starting', failures: '0' });
-  state.isReady = true;
-  expect(await ask('/readyz')).toBe(200);
 });
 
 it('without a tracker, pages, errors and reports work, and nothing is stored', async () => {

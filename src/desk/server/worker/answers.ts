@@ -8,7 +8,6 @@ import type { Store } from '../store/store.ts';
 import { CHANGES, type DeskCalls, OTHERS, READS } from './desk-calls.ts';
 import type { ProcessRecords } from './process-records.ts';
 import type { StoreHolder } from './store-holder.ts';
-import type { Upkeep } from './upkeep.ts';
 import type { Writer } from './writer.ts';
 
 interface AnswersOptions {
@@ -16,7 +15,6 @@ interface AnswersOptions {
   readonly writer: Pick<Writer, 'settle' | 'isBehind' | 'flush'>;
   readonly processes: Pick<ProcessRecords, 'note'>;
   readonly notifier: Pick<Notifier, 'sendTest'>;
-  readonly upkeep: Pick<Upkeep, 'served'>;
   /** Whether other replicas can write to the store too. */
   readonly isShared: boolean;
   readonly close: () => Promise<void>;
@@ -25,9 +23,7 @@ interface AnswersOptions {
 const ARRIVING = 'It may be among the failures that are not in the store yet.';
 
 /** Answers the calls of the main thread. Reads and changes include the failures before them, if those are stored in time. */
-export function createAnswers(options: AnswersOptions): DeskCalls {
-  const { holder, writer, processes, notifier, upkeep, isShared, close } = options;
-
+export function createAnswers({ holder, writer, processes, notifier, isShared, close }: AnswersOptions): DeskCalls {
   async function read<T>(work: (store: Store) => Promise<T>): Promise<T> {
     await writer.settle(SETTLE_PATIENCE);
     return holder.use(work);
@@ -95,8 +91,6 @@ export function createAnswers(options: AnswersOptions): DeskCalls {
       await writer.settle(SETTLE_PATIENCE);
       return !writer.isBehind;
     },
-    // Its work begins when the store is available.
-    untilServed: () => holder.use(() => upkeep.served),
     flush: () => writer.flush(),
     close,
   };

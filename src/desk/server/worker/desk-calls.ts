@@ -60,12 +60,6 @@ export interface DeskCalls extends StoreCalls {
   beat(heartbeat: Heartbeat): Promise<void>;
   /** Waits briefly until everything in the journal is stored. @returns false if something still waits */
   settle(): Promise<boolean>;
-  /**
-   * Waits until other replicas can serve the assets of this build, or they could not be stored at once.
-   *
-   * @throws StoreAwayError if the store cannot be used
-   */
-  untilServed(): Promise<void>;
   /** Waits until everything in the journal is stored. */
   flush(): Promise<void>;
   /** Called when the process ends on purpose. */

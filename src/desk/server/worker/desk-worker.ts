@@ -110,6 +110,6 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   return {
     /** Called when the main thread has appended to its journal. */
     wake: writer.wake,
-    calls: createAnswers({ holder, writer, processes, notifier, upkeep, isShared: databaseUrl !== undefined, close }),
+    calls: createAnswers({ holder, writer, processes, notifier, isShared: databaseUrl !== undefined, close }),
   };
 }

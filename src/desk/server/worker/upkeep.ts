@@ -31,14 +31,11 @@ interface UpkeepOptions {
 const FULL =
   'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
 
-export type Upkeep = ReturnType<typeof createUpkeep>;
-
 /** What is due when the store becomes available, and from time to time. */
 export function createUpkeep(options: UpkeepOptions) {
   const { process, running, retention, journals, retryFirst, holder, writer, processes, signals, onRetained, log } =
     options;
   const { build, release } = running;
-  const served = Promise.withResolvers<void>();
   let dead: readonly DeadJournal[] | undefined;
   let catching = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -66,7 +63,6 @@ export function createUpkeep(options: UpkeepOptions) {
     const areServed = await quietly('The assets of this build could not be stored.', () =>
       publishBuild(holder, running, 'assets'),
     );
-    served.resolve();
     await quietly('The journal could not be stored.', () => writer.flush());
     processes.write();
     const areAdopted = await quietly('The journals of ended processes could not be stored.', adoptAll);
@@ -129,8 +125,6 @@ export function createUpkeep(options: UpkeepOptions) {
   }
 
   return {
-    /** Resolves after the first attempt to store the assets of this build. */
-    served: served.promise,
     catchUp: () => catchUp(),
     retain,
     quietly,
