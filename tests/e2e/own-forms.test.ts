@@ -386,6 +386,34 @@ describe('an edit form', () => {
     expect(await price(page)).toBe('777');
   });
 
+  test('of which another build requires one more field shows that in the document', async () => {
+    const { page, press, documents } = await openItem(7);
+    await deploy(page);
+    await page.getByLabel('Price').fill('homeless');
+    await press('Save');
+    await expect.poll(() => documents).toEqual(['/items/7', '/items/7']);
+    await page.getByText('Give a shelf.').waitFor();
+    await expect.poll(() => price(page)).toBe('homeless');
+  });
+
+  test('shows what an action returned to a fetcher, also after a deploy', async () => {
+    const { page, press, documents } = await openItem(8);
+    await deploy(page);
+    await press('Remove by a fetcher');
+    await expect.poll(() => documents).toEqual(['/items/8', '/items/8']);
+    await expect.poll(() => removed(page)).toBe('8');
+  });
+
+  test('is answered before deferred values of its page are there, whose last ones stay until then', async () => {
+    const { page, press } = await open({ path: '/items/later' });
+    await page.getByLabel('Price').fill('cheap');
+    await press('Save');
+    await page.getByText('Give a number.').waitFor({ timeout: 3000 });
+    await page.getByText('3 sold').waitFor();
+    await page.request.get('/release');
+    await page.getByText('4 sold').waitFor();
+  });
+
   test('has what was typed when a background refresh was redirected to the sign-in, and the visitor is back', async () => {
     const { page, press } = await openItem(5);
     await page.getByLabel('Price').fill('55');

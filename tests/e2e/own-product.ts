@@ -177,10 +177,12 @@ export const ownProduct = {
   'src/shared/product/pages/forms.tsx': formsPage,
   'src/shared/product/pages/item.tsx': `
     import { useEffect, useState } from 'react';
+    import { useFetcher } from 'react-router';
     import { Form } from '../../rendering/actions.tsx';
     import { useActionResult } from '../../rendering/hooks.ts';
     import { Await, Link, useRefresh } from '#engine';
     export default function Item({ data: { id, price, sales } }) {
+      const fetcher = useFetcher();
       const [isHydrated, setHydrated] = useState(false);
       useEffect(() => setHydrated(true), []);
       return (
@@ -196,7 +198,9 @@ export const ownProduct = {
             <input name="price" aria-label="Price" defaultValue={price} />
             <button>Save</button>
           </Form>
+          <p role="alert">{Object.values(useActionResult('item.save')?.errors ?? {}).join(' ')}</p>
           <Form action="item.remove"><button>Remove</button></Form>
+          <fetcher.Form method="post"><button name="_action" value="item.remove">Remove by a fetcher</button></fetcher.Form>
           <button type="button" onClick={useRefresh()}>Refresh</button>
           <output id="removed">{useActionResult('item.remove')?.data}</output>
           <Await value={sales} fallback={<p>Counting…</p>}>{(count) => <p>{count} sold</p>}</Await>
@@ -210,6 +214,7 @@ export const ownProduct = {
     const notes = [];
     const toField = ([name, value]) => [name, value instanceof File ? value.size : value];
     const prices = new Map();
+    let loads = 0;
     const held = [];
     const hold = (value) => new Promise((resolve) => held.push(() => resolve(value)));
     function add({ form }) {
@@ -242,11 +247,15 @@ export const ownProduct = {
         guard: ({ request }) => {
           if (/ended/.test(request.headers.get('cookie'))) redirect('/list');
         },
-        loader: ({ params: { id } }) => ({ id, price: prices.get(id) ?? id + '00', sales: id === 'slow' ? hold(3) : Promise.resolve(3) }),
+        loader({ params: { id } }) {
+          const isHeld = id === 'slow' || (id === 'later' && loads++ > 0);
+          return { id, price: prices.get(id) ?? id + '00', sales: isHeld ? hold(4) : Promise.resolve(3) };
+        },
         actions: {
           save({ params: { id }, form }) {
             const price = form.get('price');
             if (price === 'cheap') return invalid({ errors: { price: 'Give a number.' } });
+            if (price === 'homeless') return invalid({ errors: { shelf: 'Give a shelf.' } });
             prices.set(id, price);
             redirect('/list');
           },

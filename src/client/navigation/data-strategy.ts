@@ -8,9 +8,9 @@ import { NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
-import { loadDocument } from './load-document.ts';
+import { leaveOldBuild, loadDocument } from './load-document.ts';
 import type { NextPage } from './next-page.ts';
-import { keepPlace, keepResult } from './place.ts';
+import { keepPlace } from './place.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
 
@@ -210,14 +210,7 @@ export function createDataStrategy({
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
     if (payload.errors && !isTaken(result)) keepPlace(); // an error replaces the page
-    // Only a reload can help a form that another build refuses.
-    if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
-    if (payload.build !== build && isTaken(result)) {
-      // The page still shows what the form changed, and this build cannot show what the server has now.
-      const { pathname, search, hash } = getState().location;
-      if (isFetcher) await loadDocument(pathname + search + hash, { guarded: true, isReplaced: true });
-      else if (result.answer) keepResult(url, result.answer); // the router loads the page now, and so its document
-    }
+    if (payload.build !== build && (payload.action || isTaken(result))) await leaveOldBuild(result, wanted);
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };

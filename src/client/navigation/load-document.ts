@@ -1,6 +1,8 @@
 import { Second } from '../../shared/units.ts';
+import type { PageResult } from '../page-data/fetch-page-data.ts';
 import { wasJustLoaded } from './chunk-reload.ts';
-import { keepPlace } from './place.ts';
+import { shown } from './link-events.ts';
+import { keepPlace, keepResult } from './place.ts';
 
 /**
  * How long a document can take to replace the page (ms). After that, the URL was perhaps a download, which replaces
@@ -36,6 +38,24 @@ export async function loadDocument(path: string, how: { guarded: boolean; isRepl
     setTimeout(stay, REPLACE_TIME);
     addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
   });
+}
+
+/**
+ * Shows what an action of another build returned: this build has neither the page after the change nor a field that is
+ * required now. If the form is only refused, it stays, because a document would lose its files.
+ */
+export async function leaveOldBuild(
+  { payload: { action }, answer }: PageResult,
+  { url, form, fetcherKey }: { url: string; form: FormData | undefined; fetcherKey: string | null },
+): Promise<void> {
+  const isRefused = action?.errors !== undefined;
+  if (isRefused && Object.keys(action.errors).every((name) => name === '' || form?.has(name))) {
+    addEventListener('pagehide', keepPlace, { once: true });
+    return;
+  }
+  if (answer) keepResult(url, answer);
+  // After a form that was accepted, the router loads the page, and so its document.
+  if (isRefused || fetcherKey !== null) await loadDocument(shown.url, { guarded: true, isReplaced: true });
 }
 
 function withoutHash(url: string): string {

@@ -1,5 +1,5 @@
-import { Component, type ReactNode, Suspense, use, useEffect } from 'react';
-import { useNavigate } from 'react-router';
+import { Component, type ReactNode, Suspense, startTransition, use, useContext, useEffect, useState } from 'react';
+import { UNSAFE_LocationContext as LocationContext, useNavigate } from 'react-router';
 import type { LatePromise } from '../wire/decode.ts';
 import type { PageError } from '../wire/payload.ts';
 import { toPromise } from '../wire/plain.ts';
@@ -16,15 +16,43 @@ export interface AwaitProps<Value> {
 
 /** Renders a deferred value, with Suspense and an error boundary: if it fails, the rest of the page stays. */
 export function Await<Value>({ value, fallback, children, failed = showFailure }: AwaitProps<Value>): ReactNode {
+  const shown = useShownValue(value);
   return (
-    <AwaitBoundary value={value} failed={failed}>
+    <AwaitBoundary value={shown} failed={failed}>
       <Suspense fallback={fallback}>
-        <AwaitValue value={value} failed={failed}>
+        <AwaitValue value={shown} failed={failed}>
           {children}
         </AwaitValue>
       </Suspense>
     </AwaitBoundary>
   );
+}
+
+/**
+ * Returns the value to show. If the same page has a new one, as after a form, that is the last value until the new one
+ * has settled: React would wait for it with the whole page, and with the answer to the form.
+ */
+function useShownValue<Value>(value: Value): Value {
+  const { pathname, search } = useContext(LocationContext)?.location ?? {};
+  const path = `${pathname}${search}`;
+  const [shown, setShown] = useState({ value, path });
+  const isHeld = path === shown.path && isSettled(shown.value) && !isSettled(value);
+  if (!isHeld && (value !== shown.value || path !== shown.path)) setShown({ value, path });
+  useEffect(() => {
+    if (!isHeld || !isPromise(value)) return;
+    let isOver = false;
+    void settle(value).then(() => {
+      if (!isOver) startTransition(() => setShown({ value, path }));
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [isHeld, value, path]);
+  return isHeld ? shown.value : value;
+}
+
+function isSettled(value: unknown): boolean {
+  return !isPromise(value) || (settle(value) as LatePromise).status !== undefined;
 }
 
 function AwaitValue<Value>({
