@@ -15,6 +15,9 @@ export const DYNAMIC_PREFETCH_TIME = 30 * Second;
 /** How long the browser waits for a route's chunk and styles before it loads the full document instead (ms). */
 export const ROUTE_LOAD_TIMEOUT = 3800 * Millisecond;
 
+/** A request that fails because its page is being left is no failure. The page is gone within this time (ms). */
+export const LEAVING_TIME = 1 * Second;
+
 /** Attempts of one page-data fetch for a server-rendered page, including the first. */
 export const PAGE_DATA_ATTEMPTS = 3;
 

@@ -1,3 +1,4 @@
+import { LEAVING_TIME } from '../../shared/limits.ts';
 import { createDecoder } from '../../shared/wire/decode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { LATE_ATTRIBUTE, PAYLOAD_ID } from '../../shared/wire/protocol.ts';
@@ -34,7 +35,9 @@ export function readPayload(): DocumentPayload {
     whenParsed(() => {
       observer.disconnect();
       readLate();
-      decoder.abort(new Error('The connection ended before all of the page was there.'));
+      // A click that leaves the page ends it too, and is no failure.
+      const cut = new Error('The connection ended before all of the page was there.');
+      setTimeout(() => decoder.abort(cut), LEAVING_TIME);
     });
     readLate();
   }

@@ -1,4 +1,4 @@
-import { MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isPageError } from '../../shared/rendering/page-error.ts';
 import { isAddress } from '../../shared/reporting/address.ts';
 import type {
@@ -7,7 +7,6 @@ import type {
   EarlyErrors,
   Happening,
 } from '../../shared/reporting/browser-report.ts';
-import { Second } from '../../shared/units.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
@@ -21,9 +20,6 @@ interface Reported {
 }
 
 type Details = Partial<Omit<BrowserReport, 'thrown' | 'via' | 'onAddress'>>;
-
-/** A request that fails because its page is being left is not a failure. The page is gone within this time (ms). */
-const LEAVING_TIME = 1 * Second;
 
 /**
  * Judges what happened in a page, and has it sent. Each failure is sent once, even if React's hooks, the router and the
