@@ -50,8 +50,12 @@ interface HttpChecks {
   readonly admit: ((caller: Caller | undefined) => Promise<void>) | undefined;
   /** Whether the caller has this version already. */
   readonly isKnown: (version: string) => boolean;
-  /** Runs a request with an `Idempotency-Key` once. */
-  readonly once: (caller: Caller | undefined, run: () => Promise<AnyReply>) => Promise<AnyReply>;
+  /** Runs a request with an `Idempotency-Key` once. @param check throws for a reply that is not to be sent */
+  readonly once: (
+    caller: Caller | undefined,
+    run: () => AnyReply | Promise<AnyReply>,
+    check: (reply: AnyReply) => AnyReply | Promise<AnyReply>,
+  ) => Promise<AnyReply>;
 }
 
 /** An operation that is ready to run. */
@@ -101,8 +105,9 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       };
       const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
-      if (!http || !facts.idempotent) return checkReply(name, facts, await handle(input));
-      return http.once(caller, async () => checkReply(name, facts, await handle(input)));
+      const run = () => handle(input);
+      const check = (reply: AnyReply) => checkReply(name, facts, reply);
+      return http && facts.idempotent ? http.once(caller, run, check) : check(await run());
     },
   };
 }

@@ -81,7 +81,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       const reply = await operation.run(given, {
         admit: limit && ((caller) => requireLimit(store, limit, toCounted(caller), res)),
         isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-        once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
+        once: (caller, ...work) => runOnce({ store, counted: toCounted(caller), request: req }, ...work),
       });
       if (reply) return await send(reply, req, res);
       res.statusCode = 304;

@@ -405,7 +405,8 @@ describe('an idempotent operation', () => {
           if (body.item === 'slow') await gate.promise;
           count += 1;
           if (body.item === 'broken' && count === 1) throw new HttpError(503);
-          return { status: 201 as const, body: { id: count }, headers: { Location: `/api/orders/${count}` } };
+          const id = body.item === 'unfit' ? ('x' as never) : count;
+          return { status: 201 as const, body: { id }, headers: { Location: `/api/orders/${count}` } };
         },
       },
       auth ? { auth } : {},
@@ -475,6 +476,13 @@ describe('an idempotent operation', () => {
     const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
     const { app, count } = start({ store });
     await walk(app, order('book', A, 500), order('book', A, 409));
+    expect(count()).toBe(1);
+  });
+
+  it('is not run twice if its response does not fit its schema', async () => {
+    const { app, count } = start();
+    const unknown = { body: { detail: expect.stringContaining('Its result is unknown') } };
+    await walk(app, order('unfit', A, 500), order('unfit', A, 409, unknown), order('unfit', A, 409, unknown));
     expect(count()).toBe(1);
   });
 });
