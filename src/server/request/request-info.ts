@@ -69,8 +69,6 @@ export class RequestInfo {
    * use this for nothing else.
    */
   showsTimings = false;
-  /** The response continues for as long as the client listens, so its age does not mean that it hangs. */
-  isStream = false;
   /** Names of cookies that product code must not see. */
   hiddenCookies: readonly string[] = [];
 
@@ -217,11 +215,6 @@ export function requestInfo(req: IncomingMessage): RequestInfo {
   const info = (req as IncomingMessage & CarriesInfo)[INFO];
   if (info) return info;
   throw new Error('requestInfo() was asked before the step requestId() ran. Put requestId() first in app.ts.');
-}
-
-/** Whether the response to a request goes on for as long as the client listens. */
-export function isStream(req: IncomingMessage): boolean {
-  return (req as IncomingMessage & CarriesInfo)[INFO]?.isStream === true;
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
