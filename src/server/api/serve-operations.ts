@@ -53,6 +53,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     if (req.method === 'OPTIONS') return sendAllowed(res, route.allow);
     const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
     if (!operation) throw methodNotAllowed(route.allow);
+    info.isOperation = true;
     return answer(operation, params, req, res);
   };
 

@@ -127,7 +127,8 @@ export function createFunnel(
       const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
       if (disposition) return pass(disposition);
       const isHandlers = context.origin === 'api' || context.origin === 'step';
-      const known = toPublicError(error, isHandlers);
+      const isExpress = isHandlers && !context.info?.isOperation;
+      const known = toPublicError(error, isHandlers, isExpress);
       if (known) return pass({ kind: 'error', error: known });
       if (context.isPrefetch && !context.isShared) {
         const { failure, scrubber } = make({ error }, context);
@@ -136,7 +137,7 @@ export function createFunnel(
       }
       const address = toAddressOf(error, context);
       const url = !context.isShared && context.info?.isSignedIn ? toUrl(address) : undefined;
-      const status = (isHandlers && statusOf(error)) || 500;
+      const status = (isExpress && statusOf(error)) || 500;
       return { kind: 'error', error: { kind: 'failure', status, digest: address, ...(url !== undefined && { url }) } };
     },
   };

@@ -58,6 +58,8 @@ export class RequestInfo {
   rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
   route: string | undefined;
+  /** An operation answers: its errors are failures, unless they were made for the caller. */
+  isOperation = false;
   /** Set if the response shows a failure. */
   digest: string | undefined;
   /** The product's tags for failures of this request. */

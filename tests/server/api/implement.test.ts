@@ -200,6 +200,40 @@ describe('an operation', () => {
     expect(logged).not.toContain('run-operation'); // with a place of Spillway, all such failures would have one digest
   });
 
+  it.each(['its handler', 'its version', 'the lookup of its caller'])(
+    'fails if %s passes on the error of another server, whose status and headers are not for the caller',
+    async (place) => {
+      const { log, lines } = spyOnLog();
+      const headers = { 'WWW-Authenticate': 'Basic realm="canary"', 'Retry-After': '60' };
+      const at = (here: string): never | undefined => {
+        if (here === place) throw Object.assign(new Error('canary'), { status: 401, headers });
+      };
+      const handler = {
+        version: () => at('its version') ?? '1',
+        handle: () => at('its handler') ?? { status: 204 as const },
+      };
+      const auth = bearer(() => at('the lookup of its caller') ?? { id: 1 });
+      const part = implement({ pay: operation({ ...GET, path: '/pay' }) }, { pay: handler }, { auth });
+      const reply = await ask(createTestApp({ api: [part], log }), 'GET /pay', { Authorization: 'Bearer x' });
+      expect(reply).toMatchObject({ status: 500, body: { digest: any } });
+      expect([reply.text, reply.headers['www-authenticate'], reply.headers['retry-after']]).toEqual([
+        expect.not.stringContaining('canary'),
+        undefined,
+        undefined,
+      ]);
+      expect(lines).toContainEqual(expect.objectContaining({ title: 'Error: canary' }));
+    },
+  );
+
+  it('answers with an error that is exposed', async () => {
+    const error = Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true });
+    const fail = () => {
+      throw error;
+    };
+    const body = { detail: 'The sluice is closed.' };
+    await walk(serve({ fail: operation({ ...GET, path: '/' }) }, { fail }), ['GET /', {}, 409, { body }]);
+  });
+
   it('says that it is deprecated, and until when it works', async () => {
     const deprecated = { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' };
     const app = serve({ old: operation({ ...GET, path: '/old', deprecated }) }, { old: done });
