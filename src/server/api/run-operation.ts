@@ -47,7 +47,9 @@ class Input {
 /** Checks of a request that arrived over HTTP, not of a call in this process. */
 interface HttpChecks {
   /** For an operation with a limit. @throws HttpError 429 */
-  readonly admit: ((caller: Caller | undefined) => Promise<void>) | undefined;
+  readonly admit: ((caller: Caller | 'wrong-token' | undefined) => Promise<void>) | undefined;
+  /** Before a token is looked up. @throws HttpError 429 if too many from this address were wrong */
+  readonly admitToken: (() => void) | undefined;
   /** Whether the caller has this version already. */
   readonly isKnown: (version: string) => boolean;
   /** Runs a request with an `Idempotency-Key` once. @param check throws for a reply that is not to be sent */
@@ -112,12 +114,14 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
   };
 }
 
-/** Also counts requests that are refused here, so that wrong tokens have a limit. */
-async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+/** Also counts requests that are refused here. Those without a token must not use up what an address has for tokens. */
+async function identify(auth: Auth, { headers, toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+  const hasToken = auth.scheme.type === 'http' && headers.authorization !== undefined;
+  if (hasToken) http?.admitToken?.();
   try {
     return await auth.identify(toRequest());
   } catch (error) {
-    if (error instanceof HttpError && error.status < 500) await http?.admit?.(undefined);
+    if (error instanceof HttpError && error.status < 500) await http?.admit?.(hasToken ? 'wrong-token' : undefined);
     throw error;
   }
 }

@@ -17,7 +17,7 @@ import type { Caller } from './auth.ts';
 import { readJson, readParts } from './body-parsers.ts';
 import { runOnce } from './idempotency.ts';
 import type { AnyReply } from './implement.ts';
-import { findSender, requireLimit } from './rate-limit.ts';
+import { createRateLimiter, findSender } from './rate-limit.ts';
 import { type GivenInput, InvalidInput, type ServedOperation, toTag } from './run-operation.ts';
 
 interface Route {
@@ -44,6 +44,7 @@ interface ServeOptions {
  */
 export function serveOperations(operations: readonly ServedOperation[], { app, base, store }: ServeOptions): Step {
   const find = createFinder(operations);
+  const limiter = createRateLimiter(store);
   return function serveOperations(req, res, next) {
     const info = requestInfo(req);
     const found = info.path.startsWith(base) ? find(info.path.slice(base.length)) : undefined;
@@ -77,10 +78,14 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
       body: readBody,
     };
-    const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
+    const toCounted = (caller: Caller | 'wrong-token' | undefined) => ({
+      operation: facts,
+      sender: findSender(req, caller),
+    });
     try {
       const reply = await operation.run(given, {
-        admit: limit && ((caller) => requireLimit(store, limit, toCounted(caller), res)),
+        admit: limit && ((caller) => limiter.count(limit, toCounted(caller), res)),
+        admitToken: limit && (() => limiter.requireLeft(toCounted('wrong-token'))),
         isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
         once: (caller, ...work) => runOnce({ store, counted: toCounted(caller), request: req }, ...work),
       });

@@ -403,16 +403,29 @@ describe('a limit', () => {
     );
   });
 
-  it('is counted by address without callers, and for callers that are refused, and does not refuse others', async () => {
+  it('is counted by address without callers, which does not refuse callers', async () => {
     await walk(start(), search({}, 204), search({}, 204), search({}, 429));
+    const [missing, found] = [search({}, 401), search(as('ada'), 204)];
     await walk(
-      start((token) => (token === 'ada' ? { id: 1 } : undefined)),
-      ...['x1', 'x2'].map((token) => search(as(token), 401)),
-      search(as('x3'), 429, { 'retry-after': digits }),
-      search({}, 429),
-      search(as('ada'), 204),
-      ['GET /other', as('x'), 401],
+      start(() => ({ id: 1 })),
+      ...[missing, missing, search({}, 429), found],
     );
+  });
+
+  it('is that of wrong tokens too: after so many, none of the address is looked up', async () => {
+    const lookedUp: string[] = [];
+    const app = start((token) => {
+      lookedUp.push(token);
+      return token === 'ada' ? { id: 1 } : undefined;
+    });
+    await walk(
+      app,
+      search({}, 401),
+      ...['x1', 'x2'].map((token) => search(as(token), 401)),
+      ...['x3', 'ada'].map((token) => search(as(token), 429, { 'retry-after': digits })),
+      ['GET /other', as('ada'), 204],
+    );
+    expect(lookedUp).toEqual(['x1', 'x2', 'ada']);
   });
 });
 
