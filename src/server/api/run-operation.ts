@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { ApiSchema, OperationFacts } from '../../shared/api/operation.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { HttpError, notFoundHere } from '../request/http-error.ts';
+import { matchesEtag } from '../request/request-headers.ts';
 import type { FieldErrors } from '../request/schema-errors.ts';
 import type { Auth, Caller } from './auth.ts';
 import type { AnyReply, Implemented } from './implement.ts';
@@ -152,10 +153,12 @@ function toTexts(headers: IncomingHttpHeaders): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
 }
 
-/** RFC 9110, section 13.1.1: strong comparison. */
+/**
+ * RFC 9110, section 13.1.1, asks for a strong comparison, which compares bytes. Here the state decides, and a proxy that
+ * compresses makes every tag weak.
+ */
 function requireMatch(header: string | undefined, version: string): void {
-  if (header === undefined || header.trim() === '*') return;
-  if (header.split(',').some((tag) => tag.trim() === toTag(version))) return;
+  if (header === undefined || matchesEtag(header, toTag(version))) return;
   throw new HttpError(412, 'It has changed in the meantime. Get it again.');
 }
 
@@ -186,6 +189,7 @@ function toReplyError(message: string): Error {
   return Object.assign(new Error(message), { stack: `Error: ${message}` });
 }
 
+/** Weak, because a version names a state and not the bytes of a reply, which can be compressed. */
 export function toTag(version: string): string {
-  return `"${encodeURIComponent(version)}"`;
+  return `W/"${encodeURIComponent(version)}"`;
 }

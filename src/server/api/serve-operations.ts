@@ -5,7 +5,7 @@ import type { OperationFacts } from '../../shared/api/operation.ts';
 import { sendAllowed, sendProblem } from '../errors/problem.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
-import { methodNotAllowed } from '../request/http-error.ts';
+import { HttpError, methodNotAllowed } from '../request/http-error.ts';
 import { decodePercent } from '../request/paths.ts';
 import type { ReceivedForm } from '../request/read-multipart.ts';
 import { matchesEtag } from '../request/request-headers.ts';
@@ -86,7 +86,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       const reply = await operation.run(given, {
         admit: limit && ((caller) => limiter.count(limit, toCounted(caller), res)),
         admitToken: limit && (() => limiter.requireLeft(toCounted('wrong-token'))),
-        isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
+        isKnown: (version) => isKnown(req, res, toTag(version)),
         once: (caller, ...work) => runOnce({ store, counted: toCounted(caller), request: req }, ...work),
       });
       if (reply) return await send(reply, req, res);
@@ -186,6 +186,13 @@ function toNextUrl(req: IncomingMessage, cursor: string): string {
 
 function toHash(text: string): string {
   return `W/"${hash('sha1', text, 'base64url')}"`;
+}
+
+/** @throws HttpError 412 for a change of a state that the caller excludes (RFC 9110, section 13.1.2) */
+function isKnown(req: IncomingMessage, res: ServerResponse, tag: string): boolean {
+  if (isRead(req)) return isFresh(req, res, tag);
+  if (!matchesEtag(req.headers['if-none-match'], tag)) return false;
+  throw new HttpError(412, 'It has a version that If-None-Match excludes.');
 }
 
 /**

@@ -266,6 +266,20 @@ describe('the version of a reply', () => {
     await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
   });
 
+  it.each(['PUT', 'POST'] as const)('of a %s is compared too, and then it does not run', async (method) => {
+    let handled = 0;
+    const change = operation({ ...GET, method, path: '/one' });
+    const handle = () => {
+      handled += 1;
+      return { status: 204 as const };
+    };
+    const app = serve({ change }, { change: { version: () => '1', handle } });
+    const reply = await ask(app, `${method} /one`, known('W/"0"'));
+    expect([reply.status, reply.headers.etag]).toEqual([204, undefined]); // it could be that of the state before
+    await walk(app, [`${method} /one`, known('W/"1"'), 412], [`${method} /one`, known('*'), 412]);
+    expect(handled).toBe(1);
+  });
+
   it('is a hash by default', async () => {
     const app = serve(list, { list: () => ({ status: 200 as const, body: [] }) });
     const { etag = '' } = (await ask(app, 'GET /list')).headers;
@@ -281,23 +295,27 @@ describe('the version of a reply', () => {
   it('protects a change, if the caller sends the version that it knows', async () => {
     let stored = 1;
     const one = {
-      read: operation({ ...get200(z.object({})), path: '/one' }),
+      read: operation({ ...get200(z.object({ text: z.string() })), path: '/one' }),
       change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
     };
+    const text = 'x'.repeat(5000);
+    const version = () => String(stored);
     const part = implement(one, {
-      read: () => ({ status: 200, body: {}, version: String(stored) }),
+      read: { version, handle: () => ({ status: 200, body: { text }, version: version() }) },
       change({ match }) {
         match(String(stored));
         stored += 1;
         return { status: 204, version: String(stored) };
       },
     });
+    const headers = { etag: 'W/"1"' };
     await walk(
-      createTestApp({ api: [part] }),
-      ['GET /one', {}, 200, { headers: { etag: '"1"' } }],
-      ['PUT /one', { 'If-Match': '"1"' }, 204, { headers: { etag: '"2"' } }],
-      ['PUT /one', { 'If-Match': '"1"' }, 412],
-      ['PUT /one', { 'If-Match': 'W/"2"' }, 412],
+      createTestApp({ api: [part], compression: true }),
+      ['GET /one', { 'Accept-Encoding': 'gzip' }, 200, { headers: { ...headers, 'content-encoding': 'gzip' } }],
+      ['GET /one', known('W/"1"'), 304, { headers }],
+      ['PUT /one', { 'If-Match': 'W/"1"' }, 204, { headers: { etag: 'W/"2"' } }],
+      ['PUT /one', { 'If-Match': 'W/"1"' }, 412],
+      ['PUT /one', { 'If-Match': '' }, 412],
       ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
       ['PUT /one', { 'If-Match': '*' }, 204],
       ['PUT /one', {}, 204],
