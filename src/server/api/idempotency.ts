@@ -11,17 +11,23 @@ export const MIN_OPEN_KEY = 16;
 /** The longest of all (characters). */
 export const MAX_KEY = 255;
 
+/** Kept in place of a reply that could not be sent. No reply has this status. */
+const NO_REPLY = { status: 0 };
+
 /**
- * Runs a request with an `Idempotency-Key` once. The same request again gets the reply of the first.
+ * Runs a request with an `Idempotency-Key` once. The same request again gets the reply of the first. It runs again only if
+ * `run` threw, not if the reply could not be sent or kept: the work is done.
  *
+ * @param check throws for a reply that is not to be sent
  * @throws HttpError 400, 409 or 422 if the key is not valid, is in use, or belongs to another request
  */
 export async function runOnce(
   { store, counted, request }: { store: ApiStore; counted: Counted; request: IncomingMessage },
-  run: () => Promise<AnyReply>,
+  run: () => AnyReply | Promise<AnyReply>,
+  check: (reply: AnyReply) => AnyReply | Promise<AnyReply>,
 ): Promise<AnyReply> {
   const given = request.headers['idempotency-key'];
-  if (given === undefined) return run();
+  if (given === undefined) return check(await run());
   const text = requireKey(String(given), counted.sender[0] === 'caller' ? 1 : MIN_OPEN_KEY);
   const key = hash('sha256', toKey(counted, text), 'base64url');
   const claim = { id: randomUUID(), sender: JSON.stringify(counted.sender) };
@@ -33,20 +39,32 @@ export async function runOnce(
     if (kept.fingerprint !== fingerprint) {
       throw new HttpError(422, 'This Idempotency-Key was used for another request. Use a new one.');
     }
+    if (kept.reply?.status === NO_REPLY.status) {
+      throw new HttpError(
+        409,
+        'The request with this Idempotency-Key ran, but its response failed. Its result is unknown.',
+      );
+    }
     if (kept.reply) return { ...kept.reply, headers: { ...kept.reply.headers, 'Idempotency-Replayed': 'true' } };
     throw new HttpError(409, 'The first request with this Idempotency-Key is still running.', { 'Retry-After': '1' });
   }
-  let reply: AnyReply;
+  let made: AnyReply;
   try {
-    reply = await run();
+    made = await run();
   } catch (error) {
     // If this fails, the claim expires by itself, and the failure of the request matters more.
     await store.release(key, claim).catch(() => undefined);
     throw error;
   }
-  // If this fails, the key stays claimed, so that a repeated request does not do the work twice.
-  await store.keep(key, reply, claim);
-  return reply;
+  try {
+    const reply = await check(made);
+    await store.keep(key, reply, claim);
+    return reply;
+  } catch (error) {
+    // If this fails too, the key stays claimed for a time.
+    await store.keep(key, NO_REPLY, claim).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Of a file, name and size are compared. */

@@ -69,7 +69,7 @@ type Handle<Facts extends OperationFacts, Who> = (
 export type Handler<Facts extends OperationFacts, Who> =
   | Handle<Facts, Who>
   | {
-      /** Names the state of the response. If the caller has it, the response is 304 and the handler does not run. */
+      /** Names the state of the response. If the caller has it, the handler does not run: the response is 304, or 412 to a change. */
       readonly version: (input: HandlerInput<Facts, Who>) => string | Promise<string>;
       readonly handle: Handle<Facts, Who>;
     };

@@ -194,7 +194,7 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
     ...(params && { 404: 'Not found.' }),
     ...(idempotent && {
       400: 'The request is not valid.',
-      409: 'The first request with this key is still running.',
+      409: 'The first request with this key is still running, or its result is unknown.',
       422: 'This key was used for another request.',
     }),
     ...(ifMatch && { 412: 'It has changed in the meantime.' }),

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { ApiSchema, OperationFacts } from '../../shared/api/operation.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { HttpError, notFoundHere } from '../request/http-error.ts';
+import { matchesEtag } from '../request/request-headers.ts';
 import type { FieldErrors } from '../request/schema-errors.ts';
 import type { Auth, Caller } from './auth.ts';
 import type { AnyReply, Implemented } from './implement.ts';
@@ -47,11 +48,17 @@ class Input {
 /** Checks of a request that arrived over HTTP, not of a call in this process. */
 interface HttpChecks {
   /** For an operation with a limit. @throws HttpError 429 */
-  readonly admit: ((caller: Caller | undefined) => Promise<void>) | undefined;
+  readonly admit: ((caller: Caller | 'wrong-token' | undefined) => Promise<void>) | undefined;
+  /** Before a token is looked up. @throws HttpError 429 if too many from this address were wrong */
+  readonly admitToken: (() => void) | undefined;
   /** Whether the caller has this version already. */
   readonly isKnown: (version: string) => boolean;
-  /** Runs a request with an `Idempotency-Key` once. */
-  readonly once: (caller: Caller | undefined, run: () => Promise<AnyReply>) => Promise<AnyReply>;
+  /** Runs a request with an `Idempotency-Key` once. @param check throws for a reply that is not to be sent */
+  readonly once: (
+    caller: Caller | undefined,
+    run: () => AnyReply | Promise<AnyReply>,
+    check: (reply: AnyReply) => AnyReply | Promise<AnyReply>,
+  ) => Promise<AnyReply>;
 }
 
 /** An operation that is ready to run. */
@@ -101,18 +108,21 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       };
       const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
-      if (!http || !facts.idempotent) return checkReply(name, facts, await handle(input));
-      return http.once(caller, async () => checkReply(name, facts, await handle(input)));
+      const run = () => handle(input);
+      const check = (reply: AnyReply) => checkReply(name, facts, reply);
+      return http && facts.idempotent ? http.once(caller, run, check) : check(await run());
     },
   };
 }
 
-/** Also counts requests that are refused here, so that wrong tokens have a limit. */
-async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+/** Also counts requests that are refused here. Those without a token must not use up what an address has for tokens. */
+async function identify(auth: Auth, { headers, toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+  const hasToken = auth.scheme.type === 'http' && headers.authorization !== undefined;
+  if (hasToken) http?.admitToken?.();
   try {
     return await auth.identify(toRequest());
   } catch (error) {
-    if (error instanceof HttpError && error.status < 500) await http?.admit?.(undefined);
+    if (error instanceof HttpError && error.status < 500) await http?.admit?.(hasToken ? 'wrong-token' : undefined);
     throw error;
   }
 }
@@ -143,10 +153,12 @@ function toTexts(headers: IncomingHttpHeaders): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
 }
 
-/** RFC 9110, section 13.1.1: strong comparison. */
+/**
+ * RFC 9110, section 13.1.1, asks for a strong comparison, which compares bytes. Here the state decides, and a proxy that
+ * compresses makes every tag weak.
+ */
 function requireMatch(header: string | undefined, version: string): void {
-  if (header === undefined || header.trim() === '*') return;
-  if (header.split(',').some((tag) => tag.trim() === toTag(version))) return;
+  if (header === undefined || matchesEtag(header, toTag(version))) return;
   throw new HttpError(412, 'It has changed in the meantime. Get it again.');
 }
 
@@ -177,6 +189,7 @@ function toReplyError(message: string): Error {
   return Object.assign(new Error(message), { stack: `Error: ${message}` });
 }
 
+/** Weak, because a version names a state and not the bytes of a reply, which can be compressed. */
 export function toTag(version: string): string {
-  return `"${encodeURIComponent(version)}"`;
+  return `W/"${encodeURIComponent(version)}"`;
 }

@@ -5,7 +5,7 @@ import type { OperationFacts } from '../../shared/api/operation.ts';
 import { sendAllowed, sendProblem } from '../errors/problem.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
-import { methodNotAllowed } from '../request/http-error.ts';
+import { HttpError, methodNotAllowed } from '../request/http-error.ts';
 import { decodePercent } from '../request/paths.ts';
 import type { ReceivedForm } from '../request/read-multipart.ts';
 import { matchesEtag } from '../request/request-headers.ts';
@@ -17,7 +17,7 @@ import type { Caller } from './auth.ts';
 import { readJson, readParts } from './body-parsers.ts';
 import { runOnce } from './idempotency.ts';
 import type { AnyReply } from './implement.ts';
-import { findSender, requireLimit } from './rate-limit.ts';
+import { createRateLimiter, findSender } from './rate-limit.ts';
 import { type GivenInput, InvalidInput, type ServedOperation, toTag } from './run-operation.ts';
 
 interface Route {
@@ -44,6 +44,7 @@ interface ServeOptions {
  */
 export function serveOperations(operations: readonly ServedOperation[], { app, base, store }: ServeOptions): Step {
   const find = createFinder(operations);
+  const limiter = createRateLimiter(store);
   return function serveOperations(req, res, next) {
     const info = requestInfo(req);
     const found = info.path.startsWith(base) ? find(info.path.slice(base.length)) : undefined;
@@ -53,6 +54,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     if (req.method === 'OPTIONS') return sendAllowed(res, route.allow);
     const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
     if (!operation) throw methodNotAllowed(route.allow);
+    info.isOperation = true;
     return answer(operation, params, req, res);
   };
 
@@ -76,12 +78,16 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
       body: readBody,
     };
-    const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
+    const toCounted = (caller: Caller | 'wrong-token' | undefined) => ({
+      operation: facts,
+      sender: findSender(req, caller),
+    });
     try {
       const reply = await operation.run(given, {
-        admit: limit && ((caller) => requireLimit(store, limit, toCounted(caller), res)),
-        isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-        once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
+        admit: limit && ((caller) => limiter.count(limit, toCounted(caller), res)),
+        admitToken: limit && (() => limiter.requireLeft(toCounted('wrong-token'))),
+        isKnown: (version) => isKnown(req, res, toTag(version)),
+        once: (caller, ...work) => runOnce({ store, counted: toCounted(caller), request: req }, ...work),
       });
       if (reply) return await send(reply, req, res);
       res.statusCode = 304;
@@ -180,6 +186,13 @@ function toNextUrl(req: IncomingMessage, cursor: string): string {
 
 function toHash(text: string): string {
   return `W/"${hash('sha1', text, 'base64url')}"`;
+}
+
+/** @throws HttpError 412 for a change of a state that the caller excludes (RFC 9110, section 13.1.2) */
+function isKnown(req: IncomingMessage, res: ServerResponse, tag: string): boolean {
+  if (isRead(req)) return isFresh(req, res, tag);
+  if (!matchesEtag(req.headers['if-none-match'], tag)) return false;
+  throw new HttpError(412, 'It has a version that If-None-Match excludes.');
 }
 
 /**

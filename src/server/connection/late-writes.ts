@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Funnel } from '../errors/funnel.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { isStream, type Step } from '../request/step.ts';
 
 /** A handler wrote to a reply that had already ended. */
 export class LateWrite extends Error {
@@ -34,7 +34,9 @@ interface Watched extends ServerResponse {
  * reply that was not sent yet, and ignores the write if it was.
  */
 export function lateWrites(funnel: Funnel): Step {
-  function refuse({ req }: ServerResponse): void {
+  function refuse(res: ServerResponse): void {
+    if (isStream(res)) return; // the drain ended it, and its handler does not know yet
+    const { req } = res;
     funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
   }
 

@@ -90,8 +90,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   routes.get(DEV_STATE, (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
   });
-  routes.get(DEV_EVENTS, (req, res) => {
-    requestInfo(req).isStream = true;
+  routes.get(DEV_EVENTS, (_req, res) => {
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');

@@ -48,7 +48,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       return;
     }
     const shown = withStatus(disposition.error, error, res);
-    addHeaders(res, error, shown);
+    addHeaders(res, error, { shown, isOperation: info.isOperation });
     if (isApiPath(info.path) || prefersJson(req.headers)) {
       res.setHeader('Content-Security-Policy', API_POLICY);
       sendProblem(res, shown, { instance: shown.digest && funnel.toUrl(shown.digest) });
@@ -119,18 +119,25 @@ function clearHeaders(res: ServerResponse, isFailure: boolean): void {
   res.setHeader('Cache-Control', 'no-store');
 }
 
-/** The only headers of other errors: they can come from an HTTP client, with another server's headers. */
+/**
+ * The only headers of other errors, and only if a handler of Express throws them, such as one that asks for a password:
+ * the error of an HTTP client can have another server's headers.
+ */
 const HARMLESS_HEADERS = /^(?:allow|retry-after|www-authenticate)$/i;
 const OUR_HEADERS = /^(?:connection|content-(?:encoding|length|type)|transfer-encoding)$/i;
 
 /** Adds the `headers` of an error that was made for the visitor, as Express does. */
-function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
+function addHeaders(
+  res: ServerResponse,
+  error: unknown,
+  { shown, isOperation }: { readonly shown: PageError; readonly isOperation: boolean },
+): void {
   if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
   const headers = read(error, 'headers');
   if (typeof headers !== 'object' || headers === null) return;
   const isForVisitor = shown.kind !== 'failure' && (error instanceof HttpError || read(error, 'expose') === true);
   for (const name of Object.keys(headers)) {
-    const isSent = isForVisitor ? !OUR_HEADERS.test(name) : HARMLESS_HEADERS.test(name);
+    const isSent = isForVisitor ? !OUR_HEADERS.test(name) : !isOperation && HARMLESS_HEADERS.test(name);
     if (isSent) trySetHeader(res, name, read(headers, name));
   }
 }

@@ -24,7 +24,7 @@ export type Disposition =
   | { readonly kind: 'error'; readonly error: PageError };
 
 export interface Funnel {
-  /** Never throws. Calling it again with the same error does not record the error again. */
+  /** Never throws. Calling it again with the same error in the same request does not record the error again. */
   fail(error: unknown, context: FailureContext): Disposition;
   /** For programs. Undefined if nothing shows failures. */
   readonly toUrl: ToFailureUrl;
@@ -127,7 +127,8 @@ export function createFunnel(
       const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
       if (disposition) return pass(disposition);
       const isHandlers = context.origin === 'api' || context.origin === 'step';
-      const known = toPublicError(error, isHandlers);
+      const isExpress = isHandlers && !context.info?.isOperation;
+      const known = toPublicError(error, isHandlers, isExpress);
       if (known) return pass({ kind: 'error', error: known });
       if (context.isPrefetch && !context.isShared) {
         const { failure, scrubber } = make({ error }, context);
@@ -136,7 +137,7 @@ export function createFunnel(
       }
       const address = toAddressOf(error, context);
       const url = !context.isShared && context.info?.isSignedIn ? toUrl(address) : undefined;
-      const status = (isHandlers && statusOf(error)) || 500;
+      const status = (isExpress && statusOf(error)) || 500;
       return { kind: 'error', error: { kind: 'failure', status, digest: address, ...(url !== undefined && { url }) } };
     },
   };
@@ -157,18 +158,18 @@ const WORDS: Readonly<Partial<Record<FailureOrigin, string>>> = {
 };
 
 /**
- * Remembers which address an error already has. React calls once for each boundary that a rejected promise passes, and
- * an error that is re-thrown with a cause is the same failure. A thrown value that is not an object is recognized
- * within its request.
+ * Remembers which address an error has in its request, or outside of requests. React calls once for each boundary that a
+ * rejected promise passes, and an error that is re-thrown with a cause is the same failure. Another request can fail with
+ * the same object, such as a connection that is opened once for all, and that is another occurrence.
  */
 class Addresses {
-  readonly #byError = new WeakMap<WeakKey, string>();
+  readonly #byError = new WeakMap<WeakKey, WeakMap<WeakKey, string>>();
   readonly #byValue = new WeakMap<WeakKey, Map<unknown, string>>();
 
   find(chain: readonly unknown[], request: WeakKey | undefined): string | undefined {
     const values = request && this.#byValue.get(request);
     for (const link of chain) {
-      const address = isWeakKey(link) ? this.#byError.get(link) : values?.get(link);
+      const address = isWeakKey(link) ? this.#byError.get(link)?.get(request ?? this) : values?.get(link);
       if (address !== undefined) return address;
     }
     return undefined;
@@ -176,18 +177,18 @@ class Addresses {
 
   set(chain: readonly unknown[], request: WeakKey | undefined, address: string): void {
     for (const link of chain) {
-      if (isWeakKey(link)) this.#byError.set(link, address);
-      else if (request) this.#valuesOf(request).set(link, address);
+      if (isWeakKey(link)) getOrAdd(this.#byError, link, () => new WeakMap()).set(request ?? this, address);
+      else if (request) getOrAdd(this.#byValue, request, () => new Map()).set(link, address);
     }
   }
+}
 
-  #valuesOf(request: WeakKey): Map<unknown, string> {
-    const known = this.#byValue.get(request);
-    if (known) return known;
-    const values = new Map<unknown, string>();
-    this.#byValue.set(request, values);
-    return values;
-  }
+function getOrAdd<Value>(map: WeakMap<WeakKey, Value>, key: WeakKey, make: () => Value): Value {
+  const known = map.get(key);
+  if (known) return known;
+  const value = make();
+  map.set(key, value);
+  return value;
 }
 
 /** How long a client can take to repeat a request (ms). Its attempts end 10 s after the first. */

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import pino, { type Level, type Logger } from 'pino';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
-import { type RequestInfo, requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { isStream, type Step } from '../request/step.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Probes and scrapers call these every second. */
@@ -28,10 +29,10 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     const { socket } = req;
     const before = socket.bytesWritten;
     const info = requestInfo(req);
-    inFlight?.add(info);
+    inFlight?.add(res);
     // It closes once, and `once()` would take as long as several steps.
     res.on('close', () => {
-      inFlight?.delete(info);
+      inFlight?.delete(res);
       const { method, path, route } = info;
       const { statusCode: status } = res;
       const isGone = !res.writableFinished;
@@ -96,7 +97,7 @@ const MAX_LISTED = 50;
 
 export class InFlight {
   // An array, not a Set: see `connections.ts`.
-  readonly #requests: RequestInfo[] = [];
+  readonly #replies: ServerResponse[] = [];
   readonly #scrubPath: ScrubPath;
 
   constructor(scrubPath: ScrubPath) {
@@ -104,25 +105,26 @@ export class InFlight {
   }
 
   get size(): number {
-    return this.#requests.length;
+    return this.#replies.length;
   }
 
-  add(info: RequestInfo): void {
-    this.#requests.push(info);
+  add(res: ServerResponse): void {
+    this.#replies.push(res);
   }
 
-  delete(info: RequestInfo): void {
-    const place = this.#requests.indexOf(info);
-    if (place >= 0) this.#requests.splice(place, 1);
+  delete(res: ServerResponse): void {
+    const place = this.#replies.indexOf(res);
+    if (place >= 0) this.#replies.splice(place, 1);
   }
 
-  /** Oldest first, so that requests that hang are in the list. */
+  /** Oldest first, so that requests that hang are in the list. A stream does not hang, however old it is. */
   list(): InFlightRequest[] {
     const now = performance.now();
     const listed: InFlightRequest[] = [];
-    for (const { requestId, method, route, path, startedAt, isStream } of this.#requests) {
-      if (isStream) continue;
+    for (const res of this.#replies) {
+      if (isStream(res)) continue;
       if (listed.length === MAX_LISTED) break;
+      const { requestId, method, route, path, startedAt } = requestInfo(res.req);
       listed.push({
         requestId,
         method,

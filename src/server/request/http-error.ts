@@ -68,15 +68,16 @@ export function describeStatus(status: number): string {
  * Returns what a visitor can see of an `HttpError`, or of a client error that a library marks as exposable
  * (`http-errors`: the errors of body parsers). Undefined for everything else, which is a failure.
  *
- * @param isHandlers an Express handler threw it or passed it to `next()`. Express treats any 4xx as an answer and
- * not a failure, with its message for the client if `expose` is set
+ * @param isHandlers a handler threw it or passed it to `next()`. Its message is for the client if `expose` is set
+ * @param isExpress a handler of Express, which treats any 4xx as an answer and not a failure. Elsewhere it can be what
+ * another server answered to an HTTP client
  */
-export function toPublicError(error: unknown, isHandlers = false): PageError | undefined {
+export function toPublicError(error: unknown, isHandlers = false, isExpress = false): PageError | undefined {
   const status = statusOf(error);
   if (status === undefined) return undefined;
   if (isError(error) && error instanceof HttpError) return toPageError(status, error.words);
   const isExposed = read(error, 'expose') === true;
-  if (status >= 500 || !(isHandlers || (isExposed && isError(error)))) return undefined;
+  if (status >= 500 || !(isExpress || (isExposed && isError(error)))) return undefined;
   const message = isHandlers && isExposed ? read(error, 'message') : undefined;
   return toPageError(status, typeof message === 'string' ? message : undefined);
 }

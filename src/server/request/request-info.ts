@@ -58,6 +58,8 @@ export class RequestInfo {
   rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
   route: string | undefined;
+  /** An operation answers: its errors are failures, unless they were made for the caller. */
+  isOperation = false;
   /** Set if the response shows a failure. */
   digest: string | undefined;
   /** The product's tags for failures of this request. */
@@ -69,8 +71,6 @@ export class RequestInfo {
    * use this for nothing else.
    */
   showsTimings = false;
-  /** The response continues for as long as the client listens, so its age does not mean that it hangs. */
-  isStream = false;
   /** Names of cookies that product code must not see. */
   hiddenCookies: readonly string[] = [];
 
@@ -217,11 +217,6 @@ export function requestInfo(req: IncomingMessage): RequestInfo {
   const info = (req as IncomingMessage & CarriesInfo)[INFO];
   if (info) return info;
   throw new Error('requestInfo() was asked before the step requestId() ran. Put requestId() first in app.ts.');
-}
-
-/** Whether the response to a request goes on for as long as the client listens. */
-export function isStream(req: IncomingMessage): boolean {
-  return (req as IncomingMessage & CarriesInfo)[INFO]?.isStream === true;
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */

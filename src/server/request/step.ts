@@ -71,6 +71,11 @@ export function onClose(res: ServerResponse, listener: () => void): void {
   else res.once('close', listener);
 }
 
+/** Whether a response consists of server-sent events, so it ends only if the client leaves or the server stops. */
+export function isStream(res: ServerResponse): boolean {
+  return /^text\/event-stream\b/i.test(String(res.getHeader('Content-Type')));
+}
+
 /** Stops a request whose response closed while an earlier step waited, so that later steps do no work for it. */
 export function dropClosed(): RequestHandler {
   return function dropClosed(_req, res, next) {

@@ -200,6 +200,40 @@ describe('an operation', () => {
     expect(logged).not.toContain('run-operation'); // with a place of Spillway, all such failures would have one digest
   });
 
+  it.each(['its handler', 'its version', 'the lookup of its caller'])(
+    'fails if %s passes on the error of another server, whose status and headers are not for the caller',
+    async (place) => {
+      const { log, lines } = spyOnLog();
+      const headers = { 'WWW-Authenticate': 'Basic realm="canary"', 'Retry-After': '60' };
+      const at = (here: string): never | undefined => {
+        if (here === place) throw Object.assign(new Error('canary'), { status: 401, headers });
+      };
+      const handler = {
+        version: () => at('its version') ?? '1',
+        handle: () => at('its handler') ?? { status: 204 as const },
+      };
+      const auth = bearer(() => at('the lookup of its caller') ?? { id: 1 });
+      const part = implement({ pay: operation({ ...GET, path: '/pay' }) }, { pay: handler }, { auth });
+      const reply = await ask(createTestApp({ api: [part], log }), 'GET /pay', { Authorization: 'Bearer x' });
+      expect(reply).toMatchObject({ status: 500, body: { digest: any } });
+      expect([reply.text, reply.headers['www-authenticate'], reply.headers['retry-after']]).toEqual([
+        expect.not.stringContaining('canary'),
+        undefined,
+        undefined,
+      ]);
+      expect(lines).toContainEqual(expect.objectContaining({ title: 'Error: canary' }));
+    },
+  );
+
+  it('answers with an error that is exposed', async () => {
+    const error = Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true });
+    const fail = () => {
+      throw error;
+    };
+    const body = { detail: 'The sluice is closed.' };
+    await walk(serve({ fail: operation({ ...GET, path: '/' }) }, { fail }), ['GET /', {}, 409, { body }]);
+  });
+
   it('says that it is deprecated, and until when it works', async () => {
     const deprecated = { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' };
     const app = serve({ old: operation({ ...GET, path: '/old', deprecated }) }, { old: done });
@@ -232,6 +266,20 @@ describe('the version of a reply', () => {
     await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
   });
 
+  it.each(['PUT', 'POST'] as const)('of a %s is compared too, and then it does not run', async (method) => {
+    let handled = 0;
+    const change = operation({ ...GET, method, path: '/one' });
+    const handle = () => {
+      handled += 1;
+      return { status: 204 as const };
+    };
+    const app = serve({ change }, { change: { version: () => '1', handle } });
+    const reply = await ask(app, `${method} /one`, known('W/"0"'));
+    expect([reply.status, reply.headers.etag]).toEqual([204, undefined]); // it could be that of the state before
+    await walk(app, [`${method} /one`, known('W/"1"'), 412], [`${method} /one`, known('*'), 412]);
+    expect(handled).toBe(1);
+  });
+
   it('is a hash by default', async () => {
     const app = serve(list, { list: () => ({ status: 200 as const, body: [] }) });
     const { etag = '' } = (await ask(app, 'GET /list')).headers;
@@ -247,23 +295,27 @@ describe('the version of a reply', () => {
   it('protects a change, if the caller sends the version that it knows', async () => {
     let stored = 1;
     const one = {
-      read: operation({ ...get200(z.object({})), path: '/one' }),
+      read: operation({ ...get200(z.object({ text: z.string() })), path: '/one' }),
       change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
     };
+    const text = 'x'.repeat(5000);
+    const version = () => String(stored);
     const part = implement(one, {
-      read: () => ({ status: 200, body: {}, version: String(stored) }),
+      read: { version, handle: () => ({ status: 200, body: { text }, version: version() }) },
       change({ match }) {
         match(String(stored));
         stored += 1;
         return { status: 204, version: String(stored) };
       },
     });
+    const headers = { etag: 'W/"1"' };
     await walk(
-      createTestApp({ api: [part] }),
-      ['GET /one', {}, 200, { headers: { etag: '"1"' } }],
-      ['PUT /one', { 'If-Match': '"1"' }, 204, { headers: { etag: '"2"' } }],
-      ['PUT /one', { 'If-Match': '"1"' }, 412],
-      ['PUT /one', { 'If-Match': 'W/"2"' }, 412],
+      createTestApp({ api: [part], compression: true }),
+      ['GET /one', { 'Accept-Encoding': 'gzip' }, 200, { headers: { ...headers, 'content-encoding': 'gzip' } }],
+      ['GET /one', known('W/"1"'), 304, { headers }],
+      ['PUT /one', { 'If-Match': 'W/"1"' }, 204, { headers: { etag: 'W/"2"' } }],
+      ['PUT /one', { 'If-Match': 'W/"1"' }, 412],
+      ['PUT /one', { 'If-Match': '' }, 412],
       ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
       ['PUT /one', { 'If-Match': '*' }, 204],
       ['PUT /one', {}, 204],
@@ -369,16 +421,29 @@ describe('a limit', () => {
     );
   });
 
-  it('is counted by address without callers, and for callers that are refused, and does not refuse others', async () => {
+  it('is counted by address without callers, which does not refuse callers', async () => {
     await walk(start(), search({}, 204), search({}, 204), search({}, 429));
+    const [missing, found] = [search({}, 401), search(as('ada'), 204)];
     await walk(
-      start((token) => (token === 'ada' ? { id: 1 } : undefined)),
-      ...['x1', 'x2'].map((token) => search(as(token), 401)),
-      search(as('x3'), 429, { 'retry-after': digits }),
-      search({}, 429),
-      search(as('ada'), 204),
-      ['GET /other', as('x'), 401],
+      start(() => ({ id: 1 })),
+      ...[missing, missing, search({}, 429), found],
     );
+  });
+
+  it('is that of wrong tokens too: after so many, none of the address is looked up', async () => {
+    const lookedUp: string[] = [];
+    const app = start((token) => {
+      lookedUp.push(token);
+      return token === 'ada' ? { id: 1 } : undefined;
+    });
+    await walk(
+      app,
+      search({}, 401),
+      ...['x1', 'x2'].map((token) => search(as(token), 401)),
+      ...['x3', 'ada'].map((token) => search(as(token), 429, { 'retry-after': digits })),
+      ['GET /other', as('ada'), 204],
+    );
+    expect(lookedUp).toEqual(['x1', 'x2', 'ada']);
   });
 });
 
@@ -405,7 +470,8 @@ describe('an idempotent operation', () => {
           if (body.item === 'slow') await gate.promise;
           count += 1;
           if (body.item === 'broken' && count === 1) throw new HttpError(503);
-          return { status: 201 as const, body: { id: count }, headers: { Location: `/api/orders/${count}` } };
+          const id = body.item === 'unfit' ? ('x' as never) : count;
+          return { status: 201 as const, body: { id }, headers: { Location: `/api/orders/${count}` } };
         },
       },
       auth ? { auth } : {},
@@ -475,6 +541,13 @@ describe('an idempotent operation', () => {
     const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
     const { app, count } = start({ store });
     await walk(app, order('book', A, 500), order('book', A, 409));
+    expect(count()).toBe(1);
+  });
+
+  it('is not run twice if its response does not fit its schema', async () => {
+    const { app, count } = start();
+    const unknown = { body: { detail: expect.stringContaining('Its result is unknown') } };
+    await walk(app, order('unfit', A, 500), order('unfit', A, 409, unknown), order('unfit', A, 409, unknown));
     expect(count()).toBe(1);
   });
 });

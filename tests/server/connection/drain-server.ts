@@ -4,7 +4,6 @@ import { createHttpServer } from '../../../src/server/connection/http-server.ts'
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
-import { requestInfo } from '../../../src/server/request/request-info.ts';
 import { watchProcess } from '../../../src/server/start/listen.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
 import { forbidden } from '../../../src/shared/routing/control-flow.ts';
@@ -20,8 +19,8 @@ const routes = Router()
     res.write('first ');
     setTimeout(() => res.end('last'), 400);
   })
-  .get('/endless', (req, res) => {
-    requestInfo(req).isStream = true;
+  .get('/endless', (_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' });
     res.write('event');
   })
   .get('/big', (_req, res) => void res.end(Buffer.alloc(20_000_000, 'x')))

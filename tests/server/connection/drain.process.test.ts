@@ -89,7 +89,7 @@ describe.concurrent('a stop', () => {
     expect(output()).not.toContain('Connections were cut');
   });
 
-  it('ends responses that go on for as long as the client listens, also one that begins meanwhile', async (context) => {
+  it('ends server-sent events, also of a request during the stop', async (context) => {
     const { open, stop, ended, output } = await run(context, { deadline: 30_000 });
     const early = await open(get('/endless'));
     const { socket, whole } = await open('');

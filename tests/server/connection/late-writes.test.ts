@@ -10,12 +10,16 @@ it.each([true, false])(
     const { log, lines } = spyOnLog();
     const late: RequestHandler = (req, res, next) => {
       if (!req.url.startsWith('/late')) return next();
+      if (req.url === '/late-event') res.type('text/event-stream'); // ended by the drain, while the handler sends on
       res.end('whole');
       res.end();
       res.write('late');
     };
     const server = await startTestServer({ log, compression, steps: [late] });
-    const response = await fetch(`http://127.0.0.1:${server.port}/late`);
+    const [, response] = [
+      await fetch(`http://127.0.0.1:${server.port}/late-event`),
+      await fetch(`http://127.0.0.1:${server.port}/late`),
+    ];
     expect(await response.text()).toBe('whole');
     await expect
       .poll(() => lines.filter(({ digest }) => digest !== undefined))

@@ -124,17 +124,32 @@ describe('a failure', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it.each(['boom', '', 0, Number.NaN, false, 1n, Symbol('boom'), null, undefined])(
-    'that is not an object (%s) is one failure within its request, and another occurrence in the next',
+  it.each([boom(), Object.freeze(boom()), 'boom', '', 0, Number.NaN, false, 1n, Symbol('boom'), null, undefined])(
+    'with the thrown value %s is recorded once within its request, and again in the next',
     (thrown) => {
       const { addressOf, lines } = createTestFunnel();
-      const [first, second] = [addressOf(thrown), createTestFunnel().addressOf(thrown)];
+      const [first, second] = [addressOf(thrown), addressOf(thrown, { info: createInfo() })];
       expect(addressOf(thrown)).toBe(first);
-      expect(lines).toHaveLength(1);
+      expect(lines).toHaveLength(2);
       expect(first).not.toBe(second);
       expect(first.slice(0, 8)).toBe(second.slice(0, 8));
     },
   );
+
+  it('with a cause that failed an earlier request is recorded again', () => {
+    const { addressOf } = createTestFunnel();
+    const cause = boom();
+    const wrap = () => addressOf(new Error('Wrapped.', { cause }), { info: createInfo() });
+    expect(new Set([wrap(), wrap(), wrap()]).size).toBe(3);
+  });
+
+  it('is recorded once outside of requests, if it is reported and then thrown', () => {
+    const { funnel, lines } = createTestFunnel();
+    const error = boom();
+    const [reported, thrown] = (['service', 'process'] as const).map((origin) => funnel.fail(error, { origin }));
+    expect(reported).toEqual(thrown);
+    expect(lines).toHaveLength(1);
+  });
 
   it('shows nothing but its address', () => {
     const error = Object.assign(new Error('canary'), { status: 404, code: 'canary' });
@@ -153,7 +168,7 @@ describe('a failure', () => {
     const error = boom();
     const headers = { 'user-agent': 'canary-agent', cookie: 'sid=canary' };
     const disposition = fail(error, { origin: 'action', routeId: 'cart', url: '/', info, headers });
-    fail(error, { origin: 'render' });
+    fail(error, { origin: 'render', info });
     expect(told).toHaveLength(2);
     const { failure } = told[0] ?? {};
     expect(stored).toEqual([[failure, { address: '::1', id: undefined }]]);

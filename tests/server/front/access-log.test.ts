@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { InFlight } from '../../../src/server/front/access-log.ts';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
-import { RequestInfo } from '../../../src/server/request/request-info.ts';
+import { RequestInfo, setRequestInfo } from '../../../src/server/request/request-info.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw, openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
@@ -90,16 +91,20 @@ it.each<[string, line: string, headers: readonly string[], fields: string]>([
   expect(text).not.toContain('key');
 });
 
-it('lists requests in flight, oldest first, fifty at most, without the secrets in their paths', () => {
+it('lists requests in flight, oldest first, fifty at most, without server-sent events and the secrets in their paths', () => {
   const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
-  const infos = Array.from({ length: 60 }, (_, index) => {
+  const replies = Array.from({ length: 60 }, (_, index) => {
+    const req = new IncomingMessage(new Socket());
     const facts = { requestId: `request-${index}`, method: 'GET', address: '::1', origin: 'http://localhost' };
-    return Object.assign(new RequestInfo(facts), index === 1 ? { route: '/orders/:id' } : { target: '/links/key?a' });
+    const more = index === 1 ? { route: '/orders/:id' } : { target: '/links/key?a' };
+    setRequestInfo(req, Object.assign(new RequestInfo(facts), more));
+    return new ServerResponse(req);
   });
-  for (const info of infos) inFlight.add(info);
-  inFlight.delete(infos[0] as RequestInfo);
+  for (const res of replies) inFlight.add(res);
+  inFlight.delete(replies[0] as ServerResponse);
+  replies[2]?.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   const listed = inFlight.list();
   expect([inFlight.size, listed.length]).toEqual([59, 50]);
   expect(listed[0]).toEqual({ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: expect.any(Number) });
-  expect(listed[1]?.route).toBe('/links/[redacted]');
+  expect(listed[1]).toMatchObject({ requestId: 'request-3', route: '/links/[redacted]' });
 });

@@ -53,7 +53,6 @@ export function createLive({
 
   function open(req: Request, res: Response): void {
     const info = requestInfo(req);
-    info.isStream = true;
     info.route = info.path;
     res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
     // Neither caching, nor compression or buffering by a proxy, which would delay events.
