@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-// `npm run reference` writes docs/reference.md from the public indexes: each name with the first sentence of its description.
+// `npm run reference` writes docs/reference.md from the public indexes: each value with the first sentence of its
+// description, and the names of the types.
 
 const indexes = {
   '#engine': ['src/shared/index.ts', 'For pages and components.'],
@@ -20,18 +21,22 @@ export function writeReference(root) {
       [...names.matchAll(/\w+(?=\s*(?:,|$))/g)].map(([name]) => ({ name, file: posix.join(path, '..', file) })),
     );
     const sorted = exports.sort((one, other) => (one.name.toLowerCase() < other.name.toLowerCase() ? -1 : 1));
-    const rows = sorted.map(({ name, file }) => `| \`${name}\` | ${describe(root, file, name)} |`);
-    return [`## ${index}`, about, ['| name | |', '| --- | --- |', ...rows].join('\n')].join('\n\n');
+    const described = sorted.map(({ name, file }) => ({ name, ...describe(root, file, name) }));
+    const rows = described.filter(({ isType }) => !isType).map(({ name, about }) => `| \`${name}\` | ${about} |`);
+    const types = described.filter(({ isType }) => isType).map(({ name }) => `\`${name}\``);
+    const parts = [`## ${index}`, about, ['| name | |', '| --- | --- |', ...rows].join('\n')];
+    if (types.length > 0) parts.push(`Types: ${types.join(', ')}.`);
+    return parts.join('\n\n');
   });
   return `${[head, ...sections].join('\n\n')}\n`;
 }
 
-/** Returns the first sentence of the comment directly before a declaration. */
+/** Finds the first sentence of the comment directly before a declaration, and whether that is of a type. */
 function describe(root, file, name) {
   const declaration = new RegExp(
-    `/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport (?:(?:async|abstract) )?(?:function|const|class|interface|type) ${name}\\b`,
+    `/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport (?:(?:async|abstract) )?(function|const|class|interface|type) ${name}\\b`,
   );
-  const [, comment = ''] = declaration.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+  const [, comment = '', kind = ''] = declaration.exec(readFileSync(join(root, file), 'utf8')) ?? [];
   const text = comment
     .split(/\s@(?=[a-z])/)[0]
     .replace(/\n \*/g, ' ')
@@ -39,7 +44,8 @@ function describe(root, file, name) {
     .trim();
   if (text === '')
     throw new Error(`${name} in ${file} is public but has no doc comment. Add one that says more than the name.`);
-  return (/^.+?\.(?= |$)/.exec(text)?.[0] ?? text).replaceAll('|', '\\|');
+  const about = (/^.+?\.(?= |$)/.exec(text)?.[0] ?? text).replaceAll('|', '\\|');
+  return { about, isType: kind === 'interface' || kind === 'type' };
 }
 
 if (process.argv[1] === import.meta.filename) {
