@@ -44,7 +44,7 @@ interface VisitorsOptions {
  */
 export function createVisitors({ readSalts, now = Date.now }: VisitorsOptions) {
   const salts = new Map<number, string>();
-  /** Salts that hashed a visitor and may not be in the store, with their days. */
+  /** Salts that hashed a visitor before the store had them, with their days. */
   const unstored = new Map<string, number>();
   const stored = new Set<string>();
   let askedAt = 0;
