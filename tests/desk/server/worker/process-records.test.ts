@@ -52,13 +52,14 @@ async function setUp() {
 
 describe('a replica', () => {
   it('reports another one that has sent no heartbeat for 60 s', async () => {
-    const { records, beat, deaths } = await setUp();
+    const { records, store, beat, deaths } = await setUp();
     await beat('silent', DEAD_AFTER + 1000);
     await beat('alive', DEAD_AFTER - 5000);
     await beat('own', DEAD_AFTER + 1000);
     await records.endOfSilent();
     await records.endOfSilent();
     expect(await deaths()).toBe(1);
+    expect((await store.listIncidents({ limit: 1, search: 'Process died' })).incidents).toHaveLength(1);
   });
 
   it('waits for 60 s after an outage of the store, because all heartbeats are old then', async () => {
