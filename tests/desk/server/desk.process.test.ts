@@ -118,6 +118,15 @@ describe('the desk', () => {
     await expect(desk.calls.readChanges()).rejects.toThrow(StoreAwayError);
   });
 
+  it('counts what earlier processes left in their journals while PostgreSQL is unavailable', async () => {
+    const databaseUrl = 'postgres://127.0.0.1:9/none';
+    const { desk, dataDir } = await useDesk({ databaseUrl });
+    desk.journal(createFailure());
+    await desk.close();
+    const { desk: next } = await useDesk({ databaseUrl, dataDir });
+    await expect.poll(() => next.waitingBytes).toBeGreaterThan(0);
+  });
+
   it('reports PostgreSQL errors without secrets', async () => {
     const { desk, lines } = await useDesk({ databaseUrl: 'postgres://desk:hunter2@127.0.0.1:9/none' });
     await expect(desk.calls.find('7K3QM2XA')).rejects.toThrow(StoreAwayError);

@@ -145,6 +145,8 @@ it('a visitor is forgotten by an address of a failure, an IP address or an own i
   const desk = await openDesk(env);
   const visitors = createVisitors({ readSalts: desk.calls.readSalts });
   await visitors.refresh();
+  // A process that started while the store was away, or had a failure before it could read the salts.
+  const early = createVisitors({ readSalts: desk.calls.readSalts });
   const fail = (visitor?: string) => {
     const { visitor: _ada, ...nobody } = ada.failureOf({ digest: SHARED });
     const failure = visitor === undefined ? nobody : { ...nobody, visitor };
@@ -155,11 +157,14 @@ it('a visitor is forgotten by an address of a failure, an IP address or an own i
   const seen = [
     fail(visitors.toVisitor({ address: ip, id: undefined })),
     fail(visitors.toVisitor({ address: ip, id: 'customer 42' })),
+    fail(early.toVisitor({ address: '192.0.2.9', id: undefined })),
+    fail(early.toVisitor({ address: ip, id: 'customer 43' })),
     fail('other'),
     fail(),
   ];
+  await early.refresh();
   await desk.calls.flush();
-  const texts = [ip, 'customer 42', ...seen.slice(2).map((failure) => toAddress(failure))];
+  const texts = [ip, 'customer 42', '192.0.2.9', 'customer 43', ...seen.slice(4).map((failure) => toAddress(failure))];
   for (const [index, text] of texts.entries()) {
     expect((await runDesk(['forget', text], env)).err).toContain('Deleted 1 failure ');
     const { occurrences } = await desk.calls.listOccurrences(`${SHARED}@production`, { limit: 9 });

@@ -30,8 +30,9 @@ interface VisitorsOptions {
    * Returns the salts that all replicas use.
    *
    * @param offers become the salts of days without one
+   * @param used are stored too, so that `forget` finds what was hashed with them
    */
-  readonly readSalts: (offers: readonly Salt[]) => Promise<readonly Salt[]>;
+  readonly readSalts: (offers: readonly Salt[], used: readonly Salt[]) => Promise<readonly Salt[]>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -43,6 +44,9 @@ interface VisitorsOptions {
  */
 export function createVisitors({ readSalts, now = Date.now }: VisitorsOptions) {
   const salts = new Map<number, string>();
+  /** Salts that hashed a visitor before the store had them, with their days. */
+  const unstored = new Map<string, number>();
+  const stored = new Set<string>();
   let askedAt = 0;
 
   function find(day: number): string {
@@ -51,12 +55,25 @@ export function createVisitors({ readSalts, now = Date.now }: VisitorsOptions) {
     return salt;
   }
 
+  function hash(day: number, text: string): string {
+    const salt = find(day);
+    if (!stored.has(salt)) unstored.set(salt, day);
+    return toVisitorHash(salt, text);
+  }
+
   /** Reads the salts again. Rejects if the store does not answer. */
   async function refresh(): Promise<void> {
     // In a new store, the offers become the salts.
     const days = new Set([NO_DAY, toDay(now()), toDay(now() + AHEAD)]);
-    const read = await readSalts([...days].map((day) => ({ day, salt: find(day) })));
-    for (const { day, salt } of read) salts.set(day, salt);
+    const offers = [...days].map((day) => ({ day, salt: find(day) }));
+    const used = [...unstored].map(([salt, day]) => ({ day, salt }));
+    const read = await readSalts(offers, used);
+    stored.clear();
+    for (const { day, salt } of read) {
+      salts.set(day, salt);
+      stored.add(salt);
+    }
+    for (const { salt } of [...used, ...read]) unstored.delete(salt);
     for (const day of salts.keys()) if (day !== NO_DAY && day < toDay(now())) salts.delete(day);
   }
 
@@ -64,15 +81,17 @@ export function createVisitors({ readSalts, now = Date.now }: VisitorsOptions) {
     // Uses the wall clock, because a machine can sleep. `abs`, because the clock can be set back.
     if (Math.abs(now() - askedAt) < REFRESH_INTERVAL) return;
     askedAt = now();
-    refresh().catch(() => {
+    const askSoon = () => {
       askedAt = 0;
-    });
+    };
+    // A failure can have used another salt while these were read.
+    refresh().then(() => unstored.size > 0 && askSoon(), askSoon);
   }
 
   return {
     /** Hashes an address, or the /64 network of an IPv6 address, or the product's id. */
     toVisitor: ({ address, id }: Visitor): string =>
-      id === undefined ? toVisitorHash(find(toDay(now())), toSender(address)) : toVisitorHash(find(NO_DAY), id),
+      id === undefined ? hash(toDay(now()), toSender(address)) : hash(NO_DAY, id),
     refresh,
     /** Reads the salts now, and whenever they are due. */
     start(): void {

@@ -41,12 +41,16 @@ export function createProcessTable({ driver }: StoreContext) {
   }
 
   return {
-    /** Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. */
+    /**
+     * Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. A clean end is
+     * final, because a database that hung can run the last heartbeat after it.
+     */
     storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat, blockedMs: number): Promise<void> =>
       store(start, heartbeat, blockedMs, {
         beatAt: driver.dialect.now,
         onConflict: `DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
-          blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
+          blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL
+          WHERE desk_processes.ended IS NULL OR desk_processes.ended <> 'clean'`,
       }),
 
     /** Records a process that left a journal but never reached the store. */

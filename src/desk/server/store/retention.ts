@@ -58,6 +58,12 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
   const old: readonly (readonly [table: string, key: string, where: string])[] = [
     ['desk_occurrences', 'key, occurrence', `at < ${before}`],
     ['desk_hours', 'key, hour', `hour < ${Math.min(before, now - HOUR_AGE)}`],
+    // The latest release of each incident stays.
+    [
+      'desk_releases',
+      'key, release, build',
+      `last_at < ${before} AND EXISTS (SELECT 1 FROM desk_releases n WHERE n.key = of.key AND n.last_at > of.last_at)`,
+    ],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
     ['desk_links', 'id_hash', `expires_at <= ${now}`],
     ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],

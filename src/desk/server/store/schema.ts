@@ -204,6 +204,13 @@ const migrations: readonly Migration[] = [
       "INSERT INTO desk_meta (name, value) VALUES ('changes', '0'), ('notifications', '')",
     ],
   },
+  {
+    version: 16,
+    statements: () => [
+      // Salts that only one process used, because it could not read the others yet.
+      'CREATE TABLE desk_local_salts (day BIGINT NOT NULL, salt TEXT NOT NULL, PRIMARY KEY (day, salt))',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */

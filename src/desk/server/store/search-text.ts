@@ -1,3 +1,4 @@
+import { KIND_WORDS } from '../../shared/choices.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { StoredFailure } from './records.ts';
 import { placeholders, type Sql, type SqlValue, toColumn } from './sql.ts';
@@ -75,10 +76,12 @@ function addLines(text: string, added: readonly string[]): string {
 
 /** Lists the search lines of a failure, the most specific first. Later failures add only lines that differ. */
 function listLines(failure: StoredFailure): string[] {
-  const { digest, title, errors, location, route, resolved, request, level, tags = {} } = failure;
+  const { digest, kind, title, errors, location, route, resolved, request, level, tags = {} } = failure;
   return [
     digest,
     title,
+    // Pages show it in the title.
+    ...(title.startsWith(kind) ? [KIND_WORDS[kind]] : []),
     ...errors.map(({ message }) => message),
     ...(location ? [location.path, location.function] : []),
     route ?? '',

@@ -27,18 +27,31 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
     return rows.length;
   }
 
+  /** Lists all salts that visitors were hashed with, several for a day if a process had to use its own. */
+  async function listSalts(): Promise<Salt[]> {
+    await dropOldSalts(driver);
+    return reader.all<Salt>('SELECT day, salt FROM desk_salts UNION SELECT day, salt FROM desk_local_salts');
+  }
+
   return {
     /**
      * Returns the salts that all replicas use for these days. A salt makes it possible to find the visitor behind a hash by
      * trial, so the salts of past days are deleted.
+     *
+     * @param used other salts that this process has used, so that visitors can be found by them
      */
-    async readSalts(offers: readonly Salt[]): Promise<Salt[]> {
+    async readSalts(offers: readonly Salt[], used: readonly Salt[] = []): Promise<Salt[]> {
       await dropOldSalts(driver);
+      for (const { day, salt } of used) {
+        await driver.run('INSERT INTO desk_local_salts (day, salt) VALUES (?, ?) ON CONFLICT DO NOTHING', [day, salt]);
+      }
       for (const { day, salt } of offers) {
         await driver.run('INSERT INTO desk_salts (day, salt) VALUES (?, ?) ON CONFLICT DO NOTHING', [day, salt]);
       }
       return driver.all<Salt>('SELECT day, salt FROM desk_salts');
     },
+
+    listSalts,
 
     /**
      * Deletes a visitor's occurrences, and rebuilds the texts of their incidents. Counts stay. If the deletion is
@@ -48,9 +61,9 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
      * @returns the number of occurrences
      */
     async forgetVisitor(visitor: string): Promise<number> {
-      const [own] = await reader.all<Salt>('SELECT day, salt FROM desk_salts WHERE day = ?', [NO_DAY]);
+      const own = (await listSalts()).filter(({ day }) => day === NO_DAY);
       let deleted = 0;
-      for (const hash of [visitor, ...(own ? [toVisitorHash(own.salt, visitor)] : [])])
+      for (const hash of [visitor, ...own.map(({ salt }) => toVisitorHash(salt, visitor))])
         deleted += await deleteVisitor(hash);
       await driver.overwriteDeleted();
       return deleted;
@@ -60,8 +73,10 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
 
 export async function dropOldSalts(sql: Sql): Promise<void> {
   // A replica with a wrong clock can have asked for a day far in the future.
-  await sql.run(
-    `DELETE FROM desk_salts WHERE day <> ${NO_DAY}
-      AND (day < ${sql.dialect.now} / ${Day} - 1 OR day > ${sql.dialect.now} / ${Day} + 1)`,
-  );
+  for (const table of ['desk_salts', 'desk_local_salts']) {
+    await sql.run(
+      `DELETE FROM ${table} WHERE day <> ${NO_DAY}
+        AND (day < ${sql.dialect.now} / ${Day} - 1 OR day > ${sql.dialect.now} / ${Day} + 1)`,
+    );
+  }
 }

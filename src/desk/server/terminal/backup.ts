@@ -10,6 +10,7 @@ import { TerminalError } from './terminal-error.ts';
  */
 const LEFT_OUT = [
   'desk_salts',
+  'desk_local_salts',
   'desk_sessions',
   'desk_links',
   'desk_notifications',

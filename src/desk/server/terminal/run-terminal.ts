@@ -282,6 +282,6 @@ async function forgetVisitor(text: string, store: Store): Promise<number> {
 }
 
 async function hashAddress(ip: string, store: Store): Promise<string[]> {
-  const salts = await store.readSalts([]);
+  const salts = await store.listSalts();
   return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
 }

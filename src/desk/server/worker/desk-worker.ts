@@ -88,6 +88,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
     setInterval(maps.sweep, RETRY_LONGEST),
     setInterval(files.sweep, RETRY_LONGEST),
   ];
+  upkeep.claim();
   holder.start(upkeep.catchUp);
 
   async function close(): Promise<void> {

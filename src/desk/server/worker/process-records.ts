@@ -93,10 +93,9 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
     },
     async end() {
       isEnded = true;
-      // A heartbeat after the end would record the process as alive.
-      await writing;
       // First, because a database that hangs outlasts the stop.
       markEnded(folder);
+      await writing;
       await holder.use((store) => store.storeEnd(start.id));
     },
   };

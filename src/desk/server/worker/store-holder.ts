@@ -44,12 +44,17 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
     else noteBack();
   }
 
-  /** Checks the database. A refused statement also shows that it is available. @throws StoreAwayError */
+  /**
+   * Checks the database. A refused statement also shows that it is available, but `busy` does not: if the database hangs,
+   * earlier queries hold all connections.
+   *
+   * @throws StoreError if it is not known to be available
+   */
   async function checkAnswers(opened: Store): Promise<void> {
     try {
       await opened.check();
     } catch (error) {
-      if (!(error instanceof QueryFailedError)) throw error;
+      if (!(error instanceof QueryFailedError) || error.reason === 'busy') throw error;
       noteFailure(error);
     }
   }

@@ -36,7 +36,7 @@ export function createUpkeep(options: UpkeepOptions) {
   const { process, running, retention, journals, retryFirst, holder, writer, processes, signals, onRetained, log } =
     options;
   const { build, release } = running;
-  let dead: readonly DeadJournal[] | undefined;
+  let dead: readonly DeadJournal[] = [];
   let catching = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -77,8 +77,8 @@ export function createUpkeep(options: UpkeepOptions) {
 
   /** Stores the journals of dead processes. Records the death first, so that it is not recorded without its journal. */
   async function adoptAll(): Promise<void> {
-    dead ??= claimDeadJournals(journals, process, log);
-    noteInherited();
+    // Again, because a process can have ended while the store was unavailable.
+    claim();
     for (const journal of dead) {
       const environment = await processes.endOf(journal);
       await writer.adopt({ ...journal, environment });
@@ -88,8 +88,14 @@ export function createUpkeep(options: UpkeepOptions) {
     }
   }
 
+  /** Takes over the journals of dead processes, and counts what waits in them. */
+  function claim(): void {
+    dead = [...dead, ...claimDeadJournals(journals, process, log)];
+    noteInherited();
+  }
+
   function noteInherited(): void {
-    signals.inherited = (dead ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+    signals.inherited = dead.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   async function retain(): Promise<void> {
@@ -125,6 +131,8 @@ export function createUpkeep(options: UpkeepOptions) {
   }
 
   return {
+    /** Call it first: the store can be unavailable for long. */
+    claim: () => void quietly('The journals of ended processes could not be read.', async () => claim()),
     catchUp: () => catchUp(),
     retain,
     quietly,
@@ -140,7 +148,7 @@ export function createUpkeep(options: UpkeepOptions) {
     stop() {
       isStopped = true;
       clearTimeout(timer);
-      for (const journal of dead ?? []) journal.release(false);
+      for (const journal of dead) journal.release(false);
     },
   };
 }

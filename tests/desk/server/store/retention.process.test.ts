@@ -76,6 +76,24 @@ describeStores('retention', (open) => {
     expect(await listOccurrences(store)).toHaveLength(101);
   });
 
+  it('deletes the releases of an incident by age, except for its latest', async () => {
+    const { store, driver } = await open();
+    for (const release of ['v1', 'v2', 'v3']) await ingest(store, fullOf({ release, build: release }));
+    const age = (release: string, days: number) =>
+      driver.run('UPDATE desk_releases SET last_at = last_at - ? WHERE release = ?', [days * Day, release]);
+    const releases = async () => (await store.listReleases(KEY)).map(({ release }) => release);
+    await age('v1', 91);
+    await retain(store);
+    expect(await releases()).toEqual(expect.not.arrayContaining(['v1']));
+    for (const [release, days] of [
+      ['v2', 92],
+      ['v3', 91],
+    ] as const)
+      await age(release, days);
+    await retain(store);
+    expect(await releases()).toEqual(['v3']);
+  });
+
   it('keeps the position of a live process, even one that stored nothing for long', async () => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };

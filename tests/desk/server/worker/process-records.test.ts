@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
@@ -18,7 +20,7 @@ async function setUp() {
   const store: Store = new Proxy(sqlite, {
     get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
   });
-  const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
+  const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false, hangs: false };
   const folder = createFolder(onTestFinished);
   const records = createProcessRecords({
     start: { ...START, id: 'own' },
@@ -28,6 +30,7 @@ async function setUp() {
         return state.reachableSince;
       },
       async use(work) {
+        if (state.hangs) await new Promise(() => undefined);
         if (state.away) throw new StoreAwayError('away');
         return work(store);
       },
@@ -49,13 +52,14 @@ async function setUp() {
 
 describe('a replica', () => {
   it('reports another one that has sent no heartbeat for 60 s', async () => {
-    const { records, beat, deaths } = await setUp();
+    const { records, store, beat, deaths } = await setUp();
     await beat('silent', DEAD_AFTER + 1000);
     await beat('alive', DEAD_AFTER - 5000);
     await beat('own', DEAD_AFTER + 1000);
     await records.endOfSilent();
     await records.endOfSilent();
     expect(await deaths()).toBe(1);
+    expect((await store.listIncidents({ limit: 1, search: 'Process died' })).incidents).toHaveLength(1);
   });
 
   it('waits for 60 s after an outage of the store, because all heartbeats are old then', async () => {
@@ -81,6 +85,14 @@ describe('a replica', () => {
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
     expect(await store.readUnended('own')).toBeUndefined();
+  });
+
+  it('marks its end in its folder while its last heartbeat hangs', async () => {
+    const { records, state, folder } = await setUp();
+    state.hangs = true;
+    records.write();
+    void records.end();
+    expect(existsSync(join(folder, 'ended'))).toBe(true);
   });
 
   it('counts no death under `npm run dev`, which kills slow servers, except of another environment', async () => {

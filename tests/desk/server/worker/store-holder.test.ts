@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
 import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
@@ -66,4 +66,27 @@ it('opens a lost store only once, and does not lose it again to late errors of t
   await fail(2);
   await Promise.all(uses);
   expect([opening.length, close.mock.calls.length, holder.reachableSince !== undefined]).toEqual([2, 1, true]);
+});
+
+it('a store that hangs is not back while its queries wait for a connection', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { log, lines } = createTestLog();
+  let check = () => Promise.reject(new QueryFailedError('busy', 'timeout exceeded when trying to connect ()'));
+  const store = { check: () => check(), close: async () => undefined } as unknown as Store; // The rest is not called.
+  const holder = createStoreHolder({
+    open: async () => store,
+    signals: createSignals(),
+    retryFirst: 10,
+    count: () => undefined,
+    log,
+  });
+  holder.start();
+  await expect(holder.use(() => Promise.reject(new StoreAwayError('no answer')))).rejects.toThrow(StoreAwayError);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(holder.reachableSince).toBeUndefined();
+  check = () => Promise.reject(new QueryFailedError('refused', 'read-only'));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(holder.reachableSince).toBeDefined();
+  expect(lines.filter(({ level }) => level !== 'warn').map(({ level }) => level)).toEqual(['error', 'info']);
 });
