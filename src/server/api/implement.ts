@@ -23,6 +23,11 @@ type HandlerInput<Facts extends OperationFacts, Who> = Parsed<Facts, 'params'> &
   Parsed<Facts, 'headers'> &
   Parsed<Facts, 'body'> & {
     readonly request: Request;
+    /**
+     * Aborts when the caller leaves. For an operation that replies with `lines`, also when the server stops. Pass it to what
+     * waits: `fetch(url, { signal })`, `events.on(emitter, 'change', { signal })`. Its `AbortError` is no failure.
+     */
+    readonly signal: AbortSignal;
   } & ([Who] extends [never] ? object : Facts extends { readonly isOpen: true } ? object : { readonly caller: Who }) &
   (Facts extends { readonly paged: object }
     ? {

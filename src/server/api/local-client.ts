@@ -35,6 +35,7 @@ async function call(request: Request, method: Method, path: string, input: AnyIn
       query: () => toSearch(input.query ?? {}),
       headers: { ...request.headers, ...toLowerCase(input.headers) },
       toRequest: () => request,
+      toSignal: () => input.signal ?? new AbortController().signal,
       body: async () => input.body,
     });
     if (!reply) throw new ApiError(304);

@@ -29,19 +29,27 @@ export interface GivenInput {
   readonly body: () => Promise<unknown>;
   /** Makes Express's request, for the handlers that read it. */
   readonly toRequest: () => Request;
+  /** Makes the signal, for the handlers that read it. */
+  readonly toSignal: () => AbortSignal;
 }
 
 /** What a handler gets. It is a class, because each object literal with a getter would have a hidden class of its own. */
 class Input {
-  readonly #toRequest: () => Request;
+  readonly #given: GivenInput;
+  #signal: AbortSignal | undefined;
 
-  constructor(toRequest: () => Request, parts: object) {
-    this.#toRequest = toRequest;
+  constructor(given: GivenInput, parts: object) {
+    this.#given = given;
     Object.assign(this, parts);
   }
 
   get request(): Request {
-    return this.#toRequest();
+    return this.#given.toRequest();
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#given.toSignal();
+    return this.#signal;
   }
 }
 
@@ -106,7 +114,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
         page,
         match,
       };
-      const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
+      const input = new Input(given, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
       const run = () => handle(input);
       const check = (reply: AnyReply) => checkReply(name, facts, reply);

@@ -5,13 +5,13 @@ import type { OperationFacts } from '../../shared/api/operation.ts';
 import { sendAllowed, sendProblem } from '../errors/problem.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
-import { HttpError, methodNotAllowed } from '../request/http-error.ts';
+import { HttpError, methodNotAllowed, VisitorGone } from '../request/http-error.ts';
 import { decodePercent } from '../request/paths.ts';
 import type { ReceivedForm } from '../request/read-multipart.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-body.ts';
-import { isRead, onClose, type Step, toExpress } from '../request/step.ts';
+import { isRead, onClose, STOPPING, type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
 import { readJson, readParts } from './body-parsers.ts';
@@ -76,6 +76,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       query: () => toSearchParams(requestInfo(req).target),
       headers: req.headers,
       toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
+      toSignal: () => createSignal(facts, res),
       body: readBody,
     };
     const toCounted = (caller: Caller | 'wrong-token' | undefined) => ({
@@ -99,6 +100,15 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       if (parts) onClose(res, parts.remove);
     }
   }
+}
+
+/** A stop of the server lets other replies finish, but lines can have no end. */
+function createSignal({ replies }: OperationFacts, res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new VisitorGone());
+  onClose(res, () => void (res.writableFinished || abort()));
+  if (Object.values(replies).some(({ lines }) => lines)) res.once(STOPPING, abort);
+  return controller.signal;
 }
 
 /** Cheaper than a whole URL. */

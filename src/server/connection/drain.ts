@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond } from '../../shared/units.ts';
-import { isStream } from '../request/step.ts';
+import { isStream, STOPPING } from '../request/step.ts';
 import type { Connections } from './connections.ts';
 
 /** The sockets that no longer speak HTTP. */
@@ -85,7 +85,10 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
   /** Ends what never ends by itself. Browsers connect again, to another replica or to the next process. */
   function endStreams(): void {
     const replies = [...connections.sockets].flatMap((socket) => connections.openReplies(socket));
-    for (const reply of replies) if (!reply.writableEnded && isStream(reply)) reply.end();
+    for (const reply of replies) {
+      if (!reply.writableEnded && isStream(reply)) reply.end();
+      else reply.emit(STOPPING);
+    }
   }
 
   async function run(): Promise<DrainEnd> {

@@ -40,7 +40,7 @@ export const LINES_TYPE = 'application/x-ndjson';
 
 /**
  * Sends values as lines of JSON (NDJSON), no faster than they are read: the next value is requested when there is room
- * for it, and none after the reader has left. Resolves in both cases.
+ * for it, and none after the reader has left. Resolves in both cases, but only once the value is there that `lines` waits for.
  *
  * @throws the errors of `lines`: before the first line nothing has been sent; after it the reply must be cut
  */

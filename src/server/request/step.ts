@@ -76,6 +76,9 @@ export function isStream(res: ServerResponse): boolean {
   return /^text\/event-stream\b/i.test(String(res.getHeader('Content-Type')));
 }
 
+/** Emitted on the responses in flight, again and again, while the server stops. */
+export const STOPPING = Symbol('spillway.stopping');
+
 /** Stops a request whose response closed while an earlier step waited, so that later steps do no work for it. */
 export function dropClosed(): RequestHandler {
   return function dropClosed(_req, res, next) {

@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
@@ -593,6 +594,34 @@ it('lines are streamed as they are produced, end at one that the schema refuses,
   expect(ended).toBe(3);
   expect(await read('3', 'HEAD')).toEqual([200, type, '']);
   expect(ended).toBe(3);
+});
+
+it.each([0, 1])('lines that wait end when their caller leaves after %i of them, which is no failure', async (sent) => {
+  const emitter = new EventEmitter();
+  let ended = 0;
+  async function* follow(signal: AbortSignal) {
+    try {
+      for await (const [name] of on(emitter, 'name', { signal })) yield { id: 1, name };
+    } finally {
+      ended += 1;
+    }
+  }
+  const { log, lines: logged } = spyOnLog();
+  const part = implement({ lines }, { lines: ({ signal }) => ({ status: 200, lines: follow(signal) }) });
+  const server = await startTestServer({ api: [part], log });
+  const leaving = new AbortController();
+  const asked = fetch(`http://127.0.0.1:${server.port}/api/lines/1`, { signal: leaving.signal });
+  asked.catch(() => undefined);
+  await expect.poll(() => emitter.listenerCount('name')).toBe(1);
+  if (sent > 0) {
+    emitter.emit('name', 'Ada');
+    await (await asked).body?.getReader().read();
+  }
+  leaving.abort();
+  await expect.poll(() => ended).toBe(1);
+  expect(emitter.listenerCount('name')).toBe(0);
+  await expect.poll(() => logged.some(({ msg }) => msg === 'request')).toBe(true);
+  expect(logged.filter(({ digest, level }) => digest !== undefined || Number(level) > 30)).toEqual([]);
 });
 
 describe('a client', () => {

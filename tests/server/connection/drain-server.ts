@@ -1,4 +1,7 @@
+import { EventEmitter, on } from 'node:events';
 import { Router } from 'express';
+import * as z from 'zod';
+import { implement } from '../../../src/server/api/implement.ts';
 import { createDrain } from '../../../src/server/connection/drain.ts';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
@@ -6,8 +9,9 @@ import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { watchProcess } from '../../../src/server/start/listen.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
+import { operation } from '../../../src/shared/api/operation.ts';
 import { forbidden } from '../../../src/shared/routing/control-flow.ts';
-import { createTestApp, TEST_SERVER } from '../../support/app.ts';
+import { createFakeApi, createTestApp, TEST_SERVER } from '../../support/app.ts';
 import { testMaker } from '../../support/unguarded.ts';
 
 // A separate process with the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
@@ -51,10 +55,24 @@ const routes = Router()
     });
   });
 
+const feed = operation({
+  method: 'GET',
+  path: '/feed',
+  summary: 'Follow',
+  replies: { 200: { about: 'A line each.', lines: z.string() } },
+});
+
+async function* follow(signal: AbortSignal) {
+  yield 'event';
+  for await (const [name] of on(new EventEmitter(), 'never', { signal })) yield String(name);
+}
+
+const api = [implement({ feed }, { feed: ({ signal }) => ({ status: 200, lines: follow(signal) }) }), createFakeApi()];
+
 const { log, flush } = await createLogger({ level: 'info', terminal: false });
 const funnel = createFunnel(testMaker, { log });
 const state = { draining: false };
-const app = createTestApp({ log, funnel, routes, readiness: state });
+const app = createTestApp({ log, funnel, api, routes, readiness: state });
 const { server, connections } = createHttpServer(app, { ...TEST_SERVER, log });
 const onStart = () => void Object.assign(state, { draining: true });
 const drain = createDrain({ server, connections, onStart, lag, deadline });

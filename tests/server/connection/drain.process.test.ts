@@ -101,6 +101,15 @@ describe.concurrent('a stop', () => {
     expect(output()).not.toContain('Connections were cut');
   });
 
+  it('cuts lines that wait for their signal, which is no failure', async (context) => {
+    const { open, stop, ended, output } = await run(context, { deadline: 30_000 });
+    const { whole } = await open(get('/api/feed'));
+    stop();
+    expect((await whole).text).toMatch(/"event"\n\r\n$/); // without the end of the chunks
+    expect((await ended()).code).toBe(0);
+    expect(output()).not.toMatch(/Connections were cut|"digest"/);
+  });
+
   it('answers a request sent after the stop on a connection opened before it', async (context) => {
     const { open, stop, ended } = await run(context);
     const { socket, whole } = await open('');
