@@ -89,7 +89,8 @@ export function createDataStrategy({
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
     const isReplaced = result.kind === 'redirect' || (result.kind === 'page' && result.payload.errors);
-    if (isReplaced && !wanted.navigation && wanted.fetcherKey === null) keepPlace(); // the visitor may be typing
+    // The visitor may be typing. An error page that is loaded again must not replace what was kept.
+    if (isReplaced && !wanted.navigation && wanted.fetcherKey === null && !getState().errors) keepPlace();
     if (result.kind === 'redirect') return redirect(result.payload, wanted);
     if (result.kind === 'page' && result.payload.build === build) {
       return wanted.fetcherKey === null ? showPage(result.payload) : toResults(result.payload);
