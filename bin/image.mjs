@@ -3,7 +3,7 @@
 // bundles load at run time, and a user. The Dockerfile copies it into an empty image, so that nothing else is there to
 // run, update or attack.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { listFiles, readJson } from '../build/files.mjs';
 import { findPackage } from '../build/packages.mjs';
@@ -92,20 +92,23 @@ function copyFile(from, to) {
   cpSync(realpathSync(from), to, { dereference: true });
 }
 
-/** Copies a package's loadable files and its license, without executables. Its dependencies are copied separately. */
+/**
+ * Copies the files of a package, which can read any of them, but not as executables. Its dependencies are copied
+ * separately.
+ */
 function copyPackage(from, to) {
   cpSync(from, to, {
     recursive: true,
     dereference: true,
-    filter: (path) => path === from || isLoaded(relative(from, path), statSync(path)),
+    filter: (path) => path === from || !isForDevelopers(relative(from, path)),
   });
   for (const path of listFiles(to)) chmodSync(join(to, path), 0o644);
 }
 
-function isLoaded(path, stats) {
-  const name = basename(path);
-  if (stats.isDirectory()) return !/^(?:\..*|node_modules|tests?|docs|benchmarks?|examples?)$/.test(name);
-  return /\.(?:[cm]?js|json|node|wasm|txt|so[.\d]*)$|^(?:licen[cs]e|notice)/i.test(name);
+/** True for what nothing reads at run time. Hidden files of a package in a workspace can be secret. */
+function isForDevelopers(path) {
+  if (/^(?:tests?|docs|benchmarks?|examples?)$/.test(path)) return true;
+  return /^(?:\..*|node_modules)$|\.(?:map|d\.[cm]?ts|[acho]|cc|[ch]pp)$/.test(basename(path));
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -66,7 +66,7 @@ it('the packages of an image are found where pnpm links them, and a second versi
   });
 });
 
-it('an image can contain packages with native code for other systems, and has the libraries of packages', () => {
+it('an image has the files that packages read beside their code, and native code for other systems', () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-image-')));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const files = {
@@ -75,12 +75,19 @@ it('an image can contain packages with native code for other systems, and has th
     'node_modules/native/prebuilds/darwin-arm64/native.node': 'not of Linux',
     'node_modules/native/libother.so.8.1': '',
     'node_modules/native/native.cc': '',
+    'node_modules/native/table.sql': '',
+    'node_modules/native/views/docs/page.html': '',
+    'node_modules/native/index.js.map': '',
+    'node_modules/native/index.d.ts': '',
+    'node_modules/native/tests/native.js': '',
+    'node_modules/native/.env': 'of a package in a workspace',
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
   layOutImage(root, join(root, 'image'));
-  const copied = readdirSync(join(root, 'image/app/node_modules/native'));
-  expect(copied.sort()).toEqual(['libother.so.8.1', 'package.json', 'prebuilds']);
+  const image = join(root, 'image/app/node_modules/native');
+  expect(readdirSync(image).sort()).toEqual(['libother.so.8.1', 'package.json', 'prebuilds', 'table.sql', 'views']);
+  expect(readdirSync(join(image, 'views/docs'))).toEqual(['page.html']);
 });
