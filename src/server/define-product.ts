@@ -6,7 +6,7 @@ import type { DocumentFacts } from './api/openapi.ts';
 import type { Config } from './config.ts';
 import type { FailureContext } from './errors/create-failure.ts';
 import { PRODUCT_FILE, WiringError } from './errors/wiring-error.ts';
-import type { ApiOrigins } from './front/api-origins.ts';
+import { type ApiOrigins, isOrigin } from './front/api-origins.ts';
 import type { ContentSources } from './front/content-policy.ts';
 import type { ExistingApp } from './front/existing-app.ts';
 import type { Upgrades } from './front/upgrades.ts';
@@ -159,5 +159,10 @@ export function requireProduct<Settings, Services, Own extends object>(
     sentences.push(`\`services\` in ${PRODUCT_FILE} has no function \`open\`.`);
   if (apiOrigins !== '*' && !Array.isArray(apiOrigins))
     sentences.push(`\`apiOrigins\` in ${PRODUCT_FILE} is not a list. Write it as ['https://app.example.com'].`);
+  else if (apiOrigins !== '*')
+    for (const wrong of apiOrigins.filter((text) => !isOrigin(text)))
+      sentences.push(
+        `\`apiOrigins\` in ${PRODUCT_FILE} has "${wrong}", which is not an origin. Write it as https://app.example.com.`,
+      );
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
 }

@@ -1,9 +1,11 @@
-import { WiringError } from '../errors/wiring-error.ts';
 import { addVary } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { METHODS, type Step } from '../request/step.ts';
 
-/** Other origins whose scripts can call the API, such as `https://app.example.com`; `'*'` for every origin. */
+/**
+ * Other origins whose scripts can call the API, such as `https://app.example.com`, or `capacitor://localhost` for an app
+ * in a web view; `'*'` for every origin.
+ */
 export type ApiOrigins = readonly string[] | '*';
 
 /** How long a browser can cache the answer to a preflight (s). Chromium's maximum is 2 hours. */
@@ -12,14 +14,8 @@ const MAX_AGE = 7200;
 /**
  * Lets scripts of other origins call the API (CORS) without cookies: they authenticate with a token. Answers
  * preflights.
- *
- * @throws WiringError if one of the origins is not an origin
  */
 export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolean): Step {
-  const wrong = allowed === '*' ? undefined : allowed.find((text) => !isOrigin(text));
-  if (wrong !== undefined) {
-    throw new WiringError(`apiOrigins has "${wrong}", which is not an origin. Write it as https://app.example.com.`);
-  }
   return function apiOrigins(req, res, next) {
     const { origin } = req.headers;
     if (!covers(requestInfo(req).path)) return next();
@@ -38,6 +34,9 @@ export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolea
   };
 }
 
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text;
+/** Apps in a web view have their own schemes, and for `URL` the origin of those is `null`. */
+export function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin } = new URL(text);
+  return origin === text || (origin === 'null' && /^[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+$/.test(text));
 }

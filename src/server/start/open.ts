@@ -3,7 +3,7 @@ import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
 import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
 import { toHttpUrl } from '../connection/listen-on.ts';
-import { type Product, requireProduct } from '../define-product.ts';
+import type { Product } from '../define-product.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
 import { loadExistingApp } from '../front/existing-app.ts';
@@ -39,7 +39,6 @@ export type Opened = Awaited<ReturnType<typeof open>>;
  * @throws StartError
  */
 export async function open<Settings, Services, Own extends object>(site: Site<Settings, Services, Own>) {
-  requireProduct(site.product);
   const basics = await readBasics(site.dist, site.routes, site.tracker);
   const { config, dist, log } = basics;
   const failures = await openFailures(basics, site.product.reporting);

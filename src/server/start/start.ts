@@ -1,5 +1,6 @@
 import { isInProduct } from '../../shared/whose-code.mjs';
 import { onStopSignal } from '../connection/stop.ts';
+import { requireProduct } from '../define-product.ts';
 import { loadLocationTable } from '../errors/digest/location-table.ts';
 import { parseStack } from '../errors/digest/read-error.ts';
 import { WiringError } from '../errors/wiring-error.ts';
@@ -29,6 +30,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
   onStopSignal(() => process.exit(0));
   try {
     const site = { dist, tracker, ...(await waitFor("The product's modules have not loaded", load())) };
+    requireProduct(site.product);
     if (process.argv.includes('--check')) {
       const { runCheck } = await import('./check.ts');
       process.exit(await runCheck(process.argv, site));

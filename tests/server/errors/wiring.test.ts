@@ -26,6 +26,13 @@ it.each<[string, object | undefined, string]>([
     { settings, pages: {}, services: {} },
     '`services` in src/server/product/index.ts',
   ],
+  ...['https://app.example.com/', 'https://App.example.com', 'app.example.com', '*', 'null', 'file://'].map(
+    (origin): [string, object, string] => [
+      `the origin ${origin}`,
+      { settings, pages: {}, apiOrigins: [origin] },
+      `\`apiOrigins\` in src/server/product/index.ts has "${origin}", which is not an origin. Write it as https://app.example.com.`,
+    ],
+  ),
 ])('names what is wrong with a product: %s', (_, product, sentence) => {
   expect(() => requireProduct(product)).toThrow(sentence);
 });
