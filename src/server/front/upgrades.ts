@@ -113,9 +113,10 @@ export function handleUpgrades(
     socket.setTimeout(0); // the timeout of HTTP is for requests without any progress
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY);
     sockets.set(socket, { bytesBefore: socket.bytesWritten });
+    const readStatus = watchStatus(socket);
     socket.once('close', () => {
       sockets.delete(socket);
-      writeLine(req, 101, socket.bytesWritten);
+      writeLine(req, readStatus(), socket.bytesWritten);
     });
     Promise.resolve()
       .then(() => {
@@ -129,7 +130,7 @@ export function handleUpgrades(
       });
   }
 
-  function writeLine(req: IncomingMessage, status: number, bytes?: number): void {
+  function writeLine(req: IncomingMessage, status: number | undefined, bytes?: number): void {
     const { requestId, knownTraceId, path, route, address, startedAt } = requestInfo(req);
     const ms = Math.round((performance.now() - startedAt) * 10) / 10;
     const line = { requestId, traceId: knownTraceId, method: 'GET', path: scrubPath(path, route), route };
@@ -173,6 +174,18 @@ export function handleUpgrades(
       }
     },
   };
+}
+
+/** Returns a function that reads the status of the response to the handshake, which the handler writes as text. */
+function watchStatus(socket: Socket): () => number | undefined {
+  let status: number | undefined;
+  const write = socket._write;
+  socket._write = (chunk, encoding, done) => {
+    socket._write = write;
+    status = Number(/^HTTP\/1\.\d (\d{3})/.exec(String(chunk))?.[1]) || undefined;
+    write.call(socket, chunk, encoding, done);
+  };
+  return () => status;
 }
 
 /** `@types/node` only has it as an option. */
