@@ -8,6 +8,9 @@ import type { Metrics } from './metrics.ts';
 /** Probes and scrapers call these every second. */
 const QUIET = new Set(['/livez', '/readyz', '/metrics']);
 
+/** The status that nginx logs if the client leaves before there is one. */
+const CLIENT_CLOSED = 499;
+
 interface AccessLogOptions {
   readonly log: Logger;
   /** Tracks the request while it is being answered. */
@@ -34,8 +37,8 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     res.on('close', () => {
       inFlight?.delete(res);
       const { method, path, route } = info;
-      const { statusCode: status } = res;
       const isGone = !res.writableFinished;
+      const status = isGone && !res.headersSent ? CLIENT_CLOSED : res.statusCode;
       const ms = performance.now() - info.startedAt;
       metrics?.observeRequest({ method, route, status, isGone, ms });
       const isQuiet = QUIET.has(path);
@@ -52,6 +55,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         bytes: socket.bytesWritten - before,
         address: info.address,
         digest: info.digest,
+        shed: info.shed,
         gone: isGone || undefined,
         msg: 'request',
       });

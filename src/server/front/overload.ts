@@ -129,7 +129,7 @@ export function shed({ overload, isRendered, isExempt, count }: ShedOptions): St
     const what = toWhat(req, path, isRendered);
     if (level < LEVELS[what] || isExempt(path)) return next();
     count?.('spillway_requests_shed_total', { what, reason: overload.reason });
-    sendBusy(req, res);
+    sendBusy(req, res, overload.reason);
   };
 }
 
@@ -149,8 +149,10 @@ const POSTED: EngineText =
   'The site has too many visitors at the moment, so your form was not processed. Go back, where your input is still there, and send it again in a few seconds.';
 
 /** Sends 503. A page reloads itself. A form does not, because the browser would request the page without its data. */
-export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
-  const { path, language } = requestInfo(req);
+export function sendBusy(req: IncomingMessage, res: ServerResponse, reason: Overload['reason']): void {
+  const info = requestInfo(req);
+  const { path, language } = info;
+  info.shed = reason;
   const wait = RETRY_FIRST + Math.floor(Math.random() * RETRY_SPREAD);
   res.setHeader('Retry-After', wait);
   if (isApiPath(path)) {

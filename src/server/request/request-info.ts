@@ -62,6 +62,8 @@ export class RequestInfo {
   isOperation = false;
   /** Set if the response shows a failure. */
   digest: string | undefined;
+  /** Why it was refused during overload. */
+  shed: string | undefined;
   /** The product's tags for failures of this request. */
   tags: Readonly<Record<string, string>> | undefined;
   /** The visitor can open failures, as the tracker confirmed for this request. */

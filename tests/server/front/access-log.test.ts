@@ -60,6 +60,7 @@ it.each<[string, line: string, headers: readonly string[], fields: string]>([
   ],
   ['a failure', 'GET /api/fail', [], 'method path route status ms bytes address digest'],
   ['a cut response', 'GET /cut', [], 'method path status ms bytes address gone'],
+  ['a refusal during overload', 'GET /orders', ['X-Test: busy'], 'method path status ms bytes address shed'],
   ['a health check', 'GET /livez', [], 'method path route status ms bytes address'],
   ['a path with a secret and a quote', 'GET /key/%22', [], 'method path status ms bytes address'],
 ])('the line of %s is like those of the logger', async (_name, requestLine, headers, fields) => {
@@ -69,6 +70,7 @@ it.each<[string, line: string, headers: readonly string[], fields: string]>([
     log: log.child({ part: 'site' }),
     publicOrigins: ['http://localhost'],
     scrubPath: (path) => path.replace('key', '[redacted]'),
+    overload: { level: headers.includes('X-Test: busy') ? 1 : 0, reason: 'pages' },
     files: new Map([['/logo.svg', createAsset('/logo.svg', Buffer.from('<svg/>')) as PublicFile]]),
     routes(req, res, next) {
       if (req.path !== '/cut') return next();
@@ -90,6 +92,32 @@ it.each<[string, line: string, headers: readonly string[], fields: string]>([
   expect(requestId).toMatch(/^[\da-f-]{36}$/);
   expect(text).not.toContain('key');
 });
+
+it.each([
+  ['before any response', false, 499],
+  ['during the response', true, 202],
+])(
+  'the line of a request whose client left %s has the status that it got, or that of nginx',
+  async (_, begins, status) => {
+    const { log, lines } = spyOnLog();
+    const { port } = await startTestServer({
+      log,
+      routes(req, res, next) {
+        if (req.path !== '/slow') return next();
+        if (begins) res.status(202).write('half');
+        else client.socket.destroy();
+      },
+    });
+    const client = openSocket(port, 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    if (begins) {
+      await until(() => client.text.includes('half'), 'half of the response');
+      client.socket.destroy();
+    }
+    const line = () => lines.find(({ path }) => path === '/slow');
+    await until(() => line() !== undefined, 'the line of the request');
+    expect(line()).toMatchObject({ status, gone: true });
+  },
+);
 
 it('lists requests in flight, oldest first, fifty at most, without server-sent events and the secrets in their paths', () => {
   const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));

@@ -36,7 +36,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   const asked = performance.now();
   const slot = services.server.limiter?.acquire(pageRequest, isRefusable);
   if (slot && !(await slot)) {
-    if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
+    if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response, 'renders');
     return;
   }
   const { info } = pageRequest;
