@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import { Minute } from '../../shared/units.ts';
 import { refuse } from '../errors/problem.ts';
 import { cutText } from '../errors/trim.ts';
 import type { Origins } from '../request/origins.ts';
@@ -17,7 +18,7 @@ interface CrossSiteOptions {
   readonly isSafe?: (req: IncomingMessage) => boolean;
   /** Callers of these paths can use a token, so only requests with credentials that browsers add are refused. */
   readonly takesTokens?: (path: string) => boolean;
-  /** Receives one notice if PUBLIC_ORIGINS is missing. */
+  /** Receives a line with the reason, at most once a minute. */
   readonly log?: Logger;
 }
 
@@ -34,14 +35,20 @@ export function crossSite({
   takesTokens = () => false,
   log,
 }: CrossSiteOptions): Step {
-  const notice = log && originNotice(origins, log);
+  const sayWhy =
+    log &&
+    sayOnce(
+      log,
+      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If visitors use that Origin, set PUBLIC_ORIGINS to it. If its forms post to a page here, add it to acceptPostsFrom of the page.',
+      Minute,
+    );
   return function crossSite(req, res, next) {
     if (isSafe(req) || isOfThisSite(req, origins)) return next();
     const { path } = requestInfo(req);
     const { origin } = req.headers;
     const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);
     if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) return next();
-    notice?.(req);
+    sayWhy?.(describe(req));
     refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
   };
 }
@@ -52,19 +59,15 @@ function hasAddedCredentials({ headers: { authorization, cookie } }: IncomingMes
   return cookie !== undefined;
 }
 
-/**
- * Logs once what to set if a proxy hides the address that visitors use, because their own origin then looks like
- * another site's. If the browser itself says that the request is from another site, nothing is wrong.
- */
-function originNotice(origins: Origins, log: Logger): (req: IncomingMessage) => void {
-  const say = sayOnce(
-    log,
-    'A request was refused as cross-site, because its Origin is not the address that it was sent to. If visitors use that Origin, set PUBLIC_ORIGINS to it.',
-  );
-  return (req) => {
-    const { origin, 'sec-fetch-site': site } = req.headers;
-    if (origins.configured.length > 0 || site !== undefined || origin === undefined || origin === 'null') return;
-    say({ origin: cutText(origin), address: requestInfo(req).origin });
+/** If a proxy hides the address that visitors use, their own origin looks like another site's. */
+function describe(req: IncomingMessage): Readonly<Record<string, unknown>> {
+  const { origin, 'sec-fetch-site': site } = req.headers;
+  const info = requestInfo(req);
+  return {
+    requestId: info.requestId,
+    origin: origin && cutText(origin),
+    site: site && cutText(String(site)),
+    address: info.origin,
   };
 }
 

@@ -1,14 +1,20 @@
 import type { Logger } from 'pino';
 
-/** Logs a sentence only the first time, because a line for each request would fill a disk. */
+/**
+ * Logs a sentence only the first time, because a line for each request would fill a disk.
+ *
+ * @param interval after which it is logged again (ms)
+ */
 export function sayOnce(
   log: Pick<Logger, 'warn'>,
   sentence: string,
+  interval = Number.POSITIVE_INFINITY,
 ): (fields: Readonly<Record<string, unknown>>) => void {
-  let isSaid = false;
+  let next = 0;
   return (fields) => {
-    if (isSaid) return;
-    isSaid = true;
+    const now = performance.now();
+    if (now < next) return;
+    next = now + interval;
     log.warn(fields, sentence);
   };
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Response } from 'express';
 import request from 'supertest';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
 import { listenInTest } from '../../support/listen.ts';
 
@@ -51,18 +51,24 @@ it.each([
   }
 });
 
-it('logs once what to set if visitors use an origin that the server does not know', async () => {
+it.each([
+  ['without PUBLIC_ORIGINS', []],
+  ['with PUBLIC_ORIGINS', ['http://example.com']],
+])('logs once a minute why a request is refused, %s', async (_, publicOrigins) => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { log, lines } = spyOnLog();
-  const app = createTestApp({ log });
-  const post = (headers: Record<string, string>, to = app) =>
-    request(to)
+  const app = createTestApp({ log, publicOrigins });
+  const post = (headers: Record<string, string>) =>
+    request(app)
       .post('/admin')
       .set({ Host: 'example.com', ...headers })
       .expect(403);
-  const said = () => lines.filter(({ msg }) => String(msg).includes('set PUBLIC_ORIGINS'));
-  await post({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' });
-  await post({ Origin: 'https://evil.example' }, createTestApp({ log, publicOrigins: ['http://example.com'] }));
-  expect(said()).toEqual([]);
+  const said = () => lines.filter(({ msg }) => String(msg).includes('PUBLIC_ORIGINS'));
   for (let time = 0; time < 2; time++) await post({ Origin: SAME });
-  expect(said()).toMatchObject([{ origin: SAME, address: 'http://example.com' }]);
+  const first = { origin: SAME, address: 'http://example.com', requestId: expect.any(String) };
+  expect(said()).toMatchObject([first]);
+  vi.advanceTimersByTime(60_000);
+  await post({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' });
+  expect(said()).toMatchObject([first, { origin: 'https://evil.example', site: 'cross-site' }]);
 });
