@@ -8,6 +8,9 @@ import type { Metrics } from './metrics.ts';
 /** Probes and scrapers call these every second. */
 const QUIET = new Set(['/livez', '/readyz', '/metrics']);
 
+/** The route of an existing app's requests in metrics. Those that it does not find are often scans. */
+const EXISTING_APP = 'existing app';
+
 /** The status that nginx logs if the client leaves before there is one. */
 const CLIENT_CLOSED = 499;
 
@@ -40,7 +43,11 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       const isGone = !res.writableFinished;
       const status = isGone && !res.headersSent ? CLIENT_CLOSED : res.statusCode;
       const ms = performance.now() - info.startedAt;
-      metrics?.observeRequest({ method, route, status, isGone, ms });
+      // A stream lasts as long as its client wants.
+      if (metrics && !isStream(res)) {
+        const known = info.isExistingApps && status !== 404 ? EXISTING_APP : route;
+        metrics.observeRequest({ method, route: known, status, isGone, ms });
+      }
       const isQuiet = QUIET.has(path);
       if (!log.isLevelEnabled(isQuiet ? 'debug' : 'info')) return;
       const write = isQuiet ? writeDebug : writeInfo;

@@ -39,7 +39,7 @@ export function crossSite({
     log &&
     sayOnce(
       log,
-      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If visitors use that Origin, set PUBLIC_ORIGINS to it. If its forms post to a page here, add it to acceptPostsFrom of the page.',
+      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If visitors use that Origin, add it to PUBLIC_ORIGINS. If its forms post to a page here, add it to acceptPostsFrom of the page.',
       Minute,
     );
   return function crossSite(req, res, next) {

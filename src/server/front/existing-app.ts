@@ -106,6 +106,7 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
       if (IS_BROTLI_VULNERABLE && /\bbr\b/i.test(req.headers['content-encoding'] ?? '')) {
         throw unsupportedMediaType('This server does not take bodies in Brotli. Send them without, or with gzip.');
       }
+      requestInfo(req).isExistingApps = true;
       leaveUncompressed(res);
       for (const [name, value] of given.get(res) ?? []) if (res.getHeader(name) === value) res.removeHeader(name);
       const giveBack = isApp(app) ? leaveExpress(req, res) : () => undefined;

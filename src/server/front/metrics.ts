@@ -65,7 +65,7 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   }
   const durations = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'Duration of responses until their last byte, or until the visitor left.',
+    help: 'Duration of responses until their last byte, or until the visitor left, without server-sent events.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_class'],
     buckets: DURATION_BUCKETS,
     registers: [registry],

@@ -58,6 +58,8 @@ export class RequestInfo {
   rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
   route: string | undefined;
+  /** The existing app has it, whose routes are not known. */
+  isExistingApps = false;
   /** An operation answers: its errors are failures, unless they were made for the caller. */
   isOperation = false;
   /** Set if the response shows a failure. */

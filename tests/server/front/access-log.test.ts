@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import express from 'express';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { InFlight } from '../../../src/server/front/access-log.ts';
@@ -91,6 +92,31 @@ it.each<[string, line: string, headers: readonly string[], fields: string]>([
   expect(Object.keys(line)).toEqual(fields.split(' '));
   expect(requestId).toMatch(/^[\da-f-]{36}$/);
   expect(text).not.toContain('key');
+});
+
+it.each([
+  ['a page', '/orders', '/orders'],
+  ['what an existing app answers', '/old', 'existing app'],
+  ['what it answers with an error', '/old/error', 'existing app'],
+  ['what it does not find', '/old/missing', undefined],
+  ['what it passes on', '/nothing', undefined],
+  ['server-sent events', '/old/events', 'not measured'],
+])('metrics have the route of %s', async (_, path, expected) => {
+  const app = express();
+  app.get('/old', (_req, res) => void res.send('old'));
+  app.get('/old/error', (_req, res) => void res.sendStatus(500));
+  app.get('/old/missing', (_req, res) => void res.sendStatus(404));
+  app.get(
+    '/old/events',
+    (_req, res) => void res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('data:\n\n'),
+  );
+  const { log, lines } = spyOnLog();
+  const routes: (string | undefined)[] = [];
+  const metrics = { count() {}, observeRequest: ({ route }: { route: string | undefined }) => void routes.push(route) };
+  const { port } = await startTestServer({ log, metrics, existingApp: { app } });
+  await askRaw(port, `GET ${path} HTTP/1.1`);
+  await until(() => lines.some(({ msg }) => msg === 'request'), 'the line of the request');
+  expect(routes).toEqual(expected === 'not measured' ? [] : [expected]);
 });
 
 it.each([
