@@ -147,7 +147,7 @@ export function createApp(
     crossSite({
       origins,
       isAccepted: site?.pages.acceptsPostsFrom,
-      covers: existing && isReserved,
+      covers: existing && isOurs,
       takesTokens: isProductsApi,
       log: site && log,
     }),
@@ -183,14 +183,19 @@ export function createApp(
 
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
-    const { operations, handlers } = mountApi(api ?? [], { app: inner, base: '/api', document, store: apiStore });
+    const { operations, handlers, takesPosts } = mountApi(api ?? [], {
+      app: inner,
+      base: '/api',
+      document,
+      store: apiStore,
+    });
     const answer: Step = (req, res, next) => {
       if (!isProductsApi(requestInfo(req).path)) return next();
       res.setHeader('Cache-Control', toPrivateCaching(req));
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router) };
+    return { operations: answer, handlers: router && onlyFor(isApiPath, router), takesPosts };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
@@ -203,6 +208,11 @@ export function createApp(
     return (
       isTakenPath(path) || isTrackers(path) || path === reportPath || files.has(path) || !!site?.pages.isPage(path)
     );
+  }
+
+  /** The app also keeps its rules below `/api`, for paths that nothing of the product's API can answer. */
+  function isOurs(path: string): boolean {
+    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.takesPosts(path));
   }
 
   function isProductsApi(path: string): boolean {

@@ -10,7 +10,7 @@ import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
 import { REFERENCE_POLICY, renderReference } from './reference-page.ts';
 import { resource } from './resource.ts';
 import { serveOperation } from './run-operation.ts';
-import { serveOperations } from './serve-operations.ts';
+import { createFinder, serveOperations } from './serve-operations.ts';
 
 /** What is under `/api`: parts made by `implement()`, and Express handlers for everything else. */
 export type ApiParts = RequestHandler | readonly (ApiPart | RequestHandler)[];
@@ -33,11 +33,15 @@ export function mountApi(api: ApiParts, { app, base, document, store = createMem
   const described = implemented.length > 0 && document !== false ? describeApi(implemented, document, base) : undefined;
   const operations = [...implemented, ...(described?.implemented ?? [])].map(serveOperation);
   if (app) provideOperations(app, operations);
+  const find = createFinder(operations);
   return {
     /** Answers the operations and their document. It needs nothing of Express. */
-    operations: serveOperations(operations, { app, base, store }),
+    operations: serveOperations(find, { app, base, store }),
     /** The Express handlers, and the reference. */
     handlers: [...handlers, ...(described?.reference ?? [])],
+    /** Whether something here can answer a post to a path. The paths of handlers are not known. */
+    takesPosts: (path: string) =>
+      handlers.length > 0 || (path.startsWith(base) && find(path.slice(base.length)) !== undefined),
   };
 }
 

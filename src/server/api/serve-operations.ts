@@ -31,6 +31,9 @@ interface Found {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** Finds the operations of a path below `/api`. */
+export type FindOperations = (path: string) => Found | undefined;
+
 interface ServeOptions {
   /** Makes `request` for the handlers that read it. Within an Express app it is not needed. */
   readonly app?: Express | undefined;
@@ -42,8 +45,7 @@ interface ServeOptions {
  * Answers the operations' paths under `base`. HEAD follows GET, OPTIONS is answered with `Allow`, and other methods get
  * 405. Other paths are left to what follows. It runs in an Express app, and in front of one.
  */
-export function serveOperations(operations: readonly ServedOperation[], { app, base, store }: ServeOptions): Step {
-  const find = createFinder(operations);
+export function serveOperations(find: FindOperations, { app, base, store }: ServeOptions): Step {
   const limiter = createRateLimiter(store);
   return function serveOperations(req, res, next) {
     const info = requestInfo(req);
@@ -118,7 +120,7 @@ function toSearchParams(target: string): URLSearchParams {
 }
 
 /** Finds the operations of a path. A step can guard it by its path, so case matters. A slash at the end does not. */
-function createFinder(operations: readonly ServedOperation[]): (path: string) => Found | undefined {
+export function createFinder(operations: readonly ServedOperation[]): FindOperations {
   const routes = new Map<string, Route>();
   for (const operation of operations) {
     const { path, method } = operation.facts;

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { implement } from '../../../src/server/api/implement.ts';
 import { describeNodeFloor } from '../../../src/server/connection/node-floor.ts';
 import { loadExistingApp } from '../../../src/server/front/existing-app.ts';
 import { isBelow } from '../../../src/server/index.ts';
+import { operation } from '../../../src/shared/api/operation.ts';
 import apps from '../../fixtures/existing/apps.cjs';
 import {
   createTestApp,
@@ -89,6 +92,33 @@ it('a proxy forwards a remote response unchanged, chunk by chunk', async () => {
 
 /** Responds with the method and URL of the request. */
 const sayUrl: RequestHandler = express().use((req, res) => void res.send(`${req.method} ${req.url}`));
+
+describe('a post from another site, with cookies, below /api', () => {
+  const ours = implement(
+    {
+      pay: operation({
+        method: 'GET',
+        path: '/orders/:id',
+        summary: 'An order',
+        replies: { 200: { about: 'It.', body: z.object({}) } },
+      }),
+    },
+    { pay: () => ({ status: 200, body: {} }) },
+  );
+  const headers = ['Host: localhost', 'Origin: https://app.example', 'Cookie: session=1', 'Content-Length: 0'];
+
+  it.each<[string, path: string, api: TestAppOptions['api'], status: number]>([
+    ['that is left to the app', '/api/mobile/scans', [ours], 200],
+    ['that is left to the app', '/API/mobile/scans', [], 200],
+    ['of an operation', '/api/orders/7', [ours], 403],
+    ['of an operation, with a slash', '/api/orders/7/', [ours], 403],
+    ['that a handler could answer', '/api/mobile/scans', [ours, express.Router()], 403],
+    ['of the desk', '/api/desk/incidents', [ours], 403],
+  ])('%s, %s, follows its rules', async (_, path, api, status) => {
+    const port = await mount(sayUrl, { api });
+    expect((await askRaw(port, `POST ${path} HTTP/1.1`, headers)).status).toBe(status);
+  });
+});
 
 it('gets the URL that a step has rewritten', async () => {
   const rewrite: RequestHandler = (req, _res, next) => {
