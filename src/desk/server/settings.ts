@@ -26,7 +26,7 @@ export const DESK_SETTINGS = {
   },
   DESK_MAX_SIZE: {
     about:
-      'Megabytes that the desk can store. The files of builds need up to 200 more. When the desk is full, it deletes the details of the oldest occurrences first and logs it.',
+      'Megabytes that the desk can store, at least 10. The files of builds need up to 200 more. When the desk is full, it deletes the details of the oldest occurrences first and logs it.',
     example: '500',
     schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
   },
