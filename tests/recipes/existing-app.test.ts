@@ -23,6 +23,11 @@ app.set('views', path.join(__dirname, 'views'));
 app.engine('txt', require('./template'));
 app.get('/about', (req, res) => res.render('about.txt', { host: req.get('host') }));
 app.get('/mounted', (req, res) => res.json(req.baseUrl));
+app.post('/rows', (req, res) => res.json((require('./db').rows += 1)));
+app.get('/handled', () => {
+  throw new Error('The old shop is closed.');
+});
+app.use('/handled', (error, req, res, next) => res.status(500).json({ address: report(error) }));
 app.get('/broken', () => {
   throw new Error('The old shop is down.');
 });
@@ -69,13 +74,21 @@ function findStock(id) {
 
 beforeAll(async () => {
   app = createOwnedApp(blocks);
-  const step = "(req, res, next) => (isBelow(req, '/admin') ? res.status(403).end() : next())";
-  app.replace('src/server/product/index.ts', '  existingApp', `  steps: () => [${step}],\n  existingApp`);
-  app.replace('src/server/product/index.ts', 'import { defineProduct }', 'import { defineProduct, isBelow }');
+  const index = 'src/server/product/index.ts';
+  const guard = "(req, res, next) => (isBelow(req, '/admin') ? res.status(403).end() : next()),";
+  const shared =
+    "(req, res, next) => (isBelow(req, '/shared') ? res.json(createRequire(process.cwd() + '/')('./legacy/db.js')) : next()),";
+  app.replace(index, '  existingApp', `  steps: () => [${guard}${shared}],\n  existingApp`);
+  app.replace(
+    index,
+    'import { defineProduct',
+    "import { createRequire } from 'node:module';\nimport { isBelow, defineProduct",
+  );
   app.write({
     'legacy/views/about.txt': 'About {host}',
     'legacy/template.js': template,
     'legacy/faults.js': faults,
+    'legacy/db.js': 'module.exports = { rows: 0 };',
     'legacy/app.js': legacy
       .replace("require('express')", 'require(process.env.EXPRESS)')
       .replace('module.exports', `${routes}module.exports`),
@@ -134,6 +147,20 @@ describe.each([
       const source = frame?.source;
       expect([frame?.file, source?.lines[(frame?.line ?? 0) - source.start]]).toEqual(lines[index]);
     }
+  });
+
+  it('shares its modules with the product, and its error handler can report', async () => {
+    const { url, log } = shop;
+    const read = async (path: string, init = {}) => (await fetch(url + path, init)).json();
+    const { rows } = (await read('/shared')) as { rows: number };
+    expect(await read('/rows', { method: 'POST' })).toBe(rows + 1);
+    expect(await read('/shared')).toEqual({ rows: rows + 1 });
+    const { address } = (await read('/handled')) as { address: string };
+    expect(address).toMatch(/^\w{8}-\w{8}$/);
+    const line = () => log().match(new RegExp(`.*"digest":"${address.slice(0, 8)}".*`))?.[0];
+    await until(() => line() !== undefined, 'the line of the log');
+    expect(line()).toContain('"url":"/handled"');
+    expect(line()).toContain('The old shop is closed.');
   });
 
   it.each([

@@ -10,14 +10,22 @@ const INDEX = 'src/server/product/index.ts';
 
 // EXPRESS adds a body parser of that major version to the steps, and an app behind the pages.
 const app = useRecipe('sessions', (it) => {
-  const steps = '[...bodySteps, ...sessionSteps(sessionSecret)],\n  existingApp: process.env.EXPRESS';
+  const steps =
+    "[...bodySteps, Router().use(['/account', '/sign-in'], ...sessionSteps(sessionSecret))],\n  existingApp: process.env.EXPRESS";
   it.replace(INDEX, 'sessionSteps(sessionSecret),', `${steps} && './legacy/app.cjs',`);
-  it.replace(INDEX, 'import {', "// @ts-nocheck\nimport { bodySteps } from './body-steps.ts';\nimport {");
+  it.replace(
+    INDEX,
+    'import {',
+    "// @ts-nocheck\nimport { Router } from 'express';\nimport { bodySteps } from './body-steps.ts';\nimport {",
+  );
+  it.replace('src/server/product/sign-in.ts', 'secret,\n    resave', 'secret,\n    store: process.store,\n    resave');
   it.write({
     'src/server/product/body-steps.ts': `
       // @ts-nocheck
       import express4 from 'express4';
       import express5 from 'express';
+      import session from 'express-session';
+      process.store = new session.MemoryStore();
       const major = { express4, express: express5 }[process.env.EXPRESS];
       export const bodySteps = major ? [major.urlencoded({ extended: true })] : [];`,
     'legacy/app.cjs': `
@@ -25,7 +33,7 @@ const app = useRecipe('sessions', (it) => {
       const session = require('express-session');
       const passport = new (require('passport').Passport)();
       passport.deserializeUser((id, done) => done(null, { name: 'user ' + id }));
-      app.use(session({ name: 'session', secret: '${SECRET.SESSION_SECRET}', resave: false, saveUninitialized: false }));
+      app.use(session({ name: 'session', secret: '${SECRET.SESSION_SECRET}', store: process.store, resave: false, saveUninitialized: false, rolling: true }));
       app.use(passport.session());
       app.get('/whoami', (req, res) => res.send(req.user ? req.user.name : 'nobody'));
       module.exports = app;`,
@@ -79,5 +87,7 @@ it.each(['express4', 'express'])(
     expect(await whoami()).toBe('nobody');
     await visitor.post('/sign-in', ADA);
     expect(await whoami()).toBe('user 1');
+    // The app's own session runs, with its `rolling`.
+    expect((await visitor.get('/whoami')).headers.getSetCookie()).toHaveLength(1);
   },
 );
