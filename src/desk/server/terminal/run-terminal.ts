@@ -48,6 +48,9 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
+/** The length of a digest. Addresses and the ids of requests and traces have more characters. */
+const SHORTEST_NAME = 8;
+
 /** The most incidents that are listed (counts). */
 const USUAL_LIMIT = 20;
 const MAX_LIMIT = 200;
@@ -92,6 +95,10 @@ export async function runTerminal({ args, env, out, err, root }: TerminalOptions
       return 0;
     }
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    const words = positionals.join(' ').trim();
+    if (!command && words.length < SHORTEST_NAME) {
+      throw new UsageError(`"${words}" is neither a command nor an address.\n\n${HELP}`);
+    }
     const settings = readTerminalSettings(env);
     const store = await openTerminalStore(settings);
     try {
