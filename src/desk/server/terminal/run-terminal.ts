@@ -21,7 +21,7 @@ import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { NO_TEST, presentTest } from '../views/present-test.ts';
 import { writeBackup } from './backup.ts';
 import { makeSignInLink } from './sign-in-link.ts';
-import { TerminalError, UsageError } from './terminal-error.ts';
+import { NO_DESK, TerminalError, UsageError } from './terminal-error.ts';
 
 const HELP = `Reads the desk's store directly, whether a server runs or not. It uses the server's settings, such as DATA_DIR.
 
@@ -157,7 +157,7 @@ async function openTerminalStore(settings: ReturnType<typeof readTerminalSetting
     const store = await openMadeStore(driver, { environment });
     if (store) return store;
     throw new TerminalError(
-      'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
+      `${NO_DESK} The server creates it when it first starts. Start the server once, or check that this is the right database.`,
     );
   } catch (error) {
     await driver.close(); // An open connection keeps the command running.
