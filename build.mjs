@@ -16,11 +16,11 @@ import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
-import { readRelease } from './build/release.mjs';
+import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
 import { openSourceIndex } from './build/sites/source-index-cache.mjs';
 import { createLocations } from './build/sites.mjs';
-import { toStamp } from './build/stamp.mjs';
+import { listSources, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 
 const serverEntry = 'src/server/main.ts';
@@ -48,7 +48,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const options = { root, dev: false, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
-  const [client, otherClients, server, parts, launcher, publicFiles, commits] = await Promise.all([
+  const [client, otherClients, server, parts, launcher, publicFiles, release, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
     Promise.all(
       desk.apps.map((app) => reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder }))),
@@ -57,6 +57,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: listServerParts(root) })),
     readFile(join(import.meta.dirname, 'bin/require-node.mjs'), 'utf8'),
     readFiles(join(root, publicFolder)),
+    nameRelease(root, listSources(root)),
     readCommits(root),
   ]).catch(throwReadable);
 
@@ -71,7 +72,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
-    release: readRelease(root),
+    release,
     debugIds: listDebugIds(bundled.unserved),
     ...client.assets,
     apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),

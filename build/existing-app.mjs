@@ -17,7 +17,7 @@ const maxBytes = 300_000;
  * @param {string} root
  * @returns {string | undefined} `.` if the file is in the root itself
  */
-function findExistingApp(root) {
+export function findExistingApp(root) {
   const file = join(root, owner);
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const [, value = ''] = /^(?!\s*(?:\/\/|\*)).*\bexistingApp\s*:([\s\S]*)/m.exec(text) ?? [];

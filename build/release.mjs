@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Digits of a commit: enough to be unique in any repository. */
 const commitDigits = 12;
@@ -13,6 +15,24 @@ const commitDigits = 12;
  */
 export function readRelease(root, env = process.env) {
   return env.RELEASE?.trim() || readCommit(root)?.slice(0, commitDigits);
+}
+
+/**
+ * Returns the name of the release of a build: `0123456789ab-dirty` if tracked files differ from the commit.
+ *
+ * @param {string[]} paths the files and folders that count. An image that builds has no others
+ */
+export async function nameRelease(root, paths, env = process.env) {
+  const release = readRelease(root, env);
+  if (env.RELEASE?.trim() || !release) return release;
+  // Files can have other modes in an image.
+  const options = ['-c', 'core.fileMode=false', '--no-optional-locks', 'status', '--porcelain', '--untracked-files=no'];
+  try {
+    const { stdout } = await promisify(execFile)('git', [...options, '--', ...paths], { cwd: root, timeout: 5000 });
+    return stdout ? `${release}-dirty` : release;
+  } catch {
+    return release; // no Git, or a folder of another user
+  }
 }
 
 function readCommit(root) {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
-import { listExistingApp } from './existing-app.mjs';
+import { findExistingApp, listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
 import { listLinkedFiles } from './linked-packages.mjs';
 import { readRelease } from './release.mjs';
@@ -37,6 +37,12 @@ function listInputs(root) {
   const inFolders = inputFolders.flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}/${path}`));
   const tsconfigs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name)); // esbuild reads them
   return [...inputFiles, ...tsconfigs, ...findLockfile(root), ...listLinkedFiles(root), ...inFolders];
+}
+
+/** Returns the inputs as files and folders. */
+export function listSources(root) {
+  const existing = [findExistingApp(root) ?? '.'].filter((folder) => folder !== '.');
+  return [...inputFiles, ...inputFolders, 'tsconfig*.json', ...findLockfile(root), ...existing];
 }
 
 /** Finds the file that represents the installed packages. In a workspace it is in a folder above. */

@@ -111,7 +111,8 @@ export const SETTINGS = {
     schema: toggle().prefault('on'),
   },
   RELEASE: {
-    about: 'The name of this release in logs and reports. Default: the commit that was built.',
+    about:
+      'The name of this release in logs and reports. Default: the commit that was built, with `-dirty` if files were changed.',
     example: 'v1.4.0',
     schema: parsed('is not a release name. Use up to 100 letters, digits and . _ / @ + -.', (text) => {
       return /^[\w./@+-]{1,100}$/.test(text) ? text : undefined;

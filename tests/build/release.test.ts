@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { readRelease } from '../../build/release.mjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { nameRelease, readRelease } from '../../build/release.mjs';
 import { createFolder } from '../support/folder.ts';
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -45,4 +46,41 @@ it.each<[string, Record<string, string>]>([
   ['something else', { '.git/HEAD': 'canary' }],
 ])('has no name with %s', (_name, files) => {
   expect(readRelease(createRepository(files), {})).toBeUndefined();
+});
+
+describe('the name of a build', () => {
+  function createClone(): string {
+    const root = createRepository({ 'src/a.ts': 'a', 'docs/a.md': 'a' });
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root });
+    git('init', '-q');
+    git('add', '.');
+    git(
+      '-c',
+      'user.name=Ada',
+      '-c',
+      'user.email=a@example.com',
+      '-c',
+      'commit.gpgsign=false',
+      'commit',
+      '-qm',
+      'Begin',
+    );
+    return root;
+  }
+
+  it('ends in -dirty only if an input differs from the commit', async () => {
+    const root = createClone();
+    const commit = readRelease(root, {});
+    writeFileSync(join(root, 'docs/a.md'), 'b');
+    writeFileSync(join(root, 'src/new.ts'), 'b');
+    expect(await nameRelease(root, ['src', 'package.json'], {})).toBe(commit);
+    writeFileSync(join(root, 'src/a.ts'), 'b');
+    expect(await nameRelease(root, ['src', 'package.json'], {})).toBe(`${commit}-dirty`);
+    expect(await nameRelease(root, ['src'], { RELEASE: 'v1' })).toBe('v1');
+  });
+
+  it('is the commit if Git does not answer', async () => {
+    expect(await nameRelease(createRepository({ '.git/HEAD': COMMIT }), ['src'], {})).toBe('0123456789ab');
+    expect(await nameRelease(createRepository({}), ['src'], {})).toBeUndefined();
+  });
 });

@@ -1,9 +1,8 @@
 import { DEV_STATE } from '../../shared/develop-protocol.ts';
 import { Millisecond } from '../../shared/units.ts';
 
-/** How often to check if an exchange of servers is over (count), and the pause between two checks (ms). */
-const LOOKS = 20;
-const LOOK_AFTER = 100 * Millisecond;
+/** The pauses between checks if an exchange of servers is over (ms). Browsers log failed checks. */
+const PAUSES = [100, 200, 300, 500, 1000].map((pause) => pause * Millisecond);
 
 /** A proxy's answer for a server that is gone. */
 const BAD_GATEWAY = 502;
@@ -62,12 +61,12 @@ export async function importModule(url: string): Promise<unknown> {
 
 /** Waits for a server to answer, because the next one can be starting already. */
 async function untilAnswered(): Promise<void> {
-  for (let look = 0; look < LOOKS; look++) {
+  for (const pause of PAUSES) {
     const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(
       ({ ok }) => ok,
       () => false,
     );
     if (answered) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AFTER));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

@@ -8,7 +8,7 @@ import {
   type ThrownInBrowser,
 } from '../../shared/develop-protocol.ts';
 import type { PageModule } from '../../shared/routing/routes.ts';
-import { Millisecond } from '../../shared/units.ts';
+import { Millisecond, Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { keepPlace } from '../navigation/place.ts';
 import type { RootHooks } from '../reporting/reporting.ts';
@@ -23,8 +23,9 @@ interface LivePage {
   replaceStyles(routeId: string, hrefs: readonly string[]): void;
 }
 
-/** How long to wait before reconnecting to the stream of builds (ms). */
-const REOPEN_AFTER = 500 * Millisecond;
+/** How long to wait before each attempt to reconnect to the stream of builds (ms). Browsers log failed attempts. */
+const REOPEN_AFTER = [20, 100, 300].map((pause) => pause * Millisecond);
+const REOPEN_AT_LAST_AFTER = 1 * Second;
 
 interface DevGlobals {
   /** Modules of the product that this page has evaluated, in any version, by file. */
@@ -159,17 +160,23 @@ function showProblem(): void {
   else hideOverlay();
 }
 
-function follow(): void {
+/** @param attempts that failed since the last connection */
+function follow(attempts = 0): void {
   const events = new EventSource(DEV_EVENTS);
+  let failed = attempts;
+  events.onopen = () => {
+    failed = 0;
+  };
   events.onmessage = ({ data }: MessageEvent<string>) => {
     const next = JSON.parse(data) as DevState;
     applying = applying
       .then(() => apply(next))
       .catch((error: unknown) => reload(`the change could not be applied (${error})`));
   };
-  // A browser reconnects by itself if it cannot connect, but not if a proxy answers with an error.
+  // By itself, a browser reconnects at a fixed pace, and not at all if a proxy answers with an error.
   events.onerror = () => {
-    if (events.readyState === EventSource.CLOSED) setTimeout(follow, REOPEN_AFTER);
+    events.close();
+    setTimeout(follow, REOPEN_AFTER[failed] ?? REOPEN_AT_LAST_AFTER, failed + 1);
   };
 }
 

@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import type { Tracker } from '#engine/tracker';
+import { Second } from '../../shared/units.ts';
 import { DESK_API_PATH, routes } from '../shared/routes.tsx';
 import { openTracker } from './open-tracker.ts';
 import { readDeskSettings } from './read-settings.ts';
 import { DESK_SETTINGS } from './settings.ts';
+import { NO_DESK } from './terminal/terminal-error.ts';
 
 /** The desk as the tracker of a site: it shows each failure at `/desk/<address>`, to those who are signed in. */
 export const desk: Tracker = {
@@ -17,7 +21,19 @@ export const desk: Tracker = {
     return {
       // Anyone who knows such a URL can post to it.
       secrets: settings.notify?.webhooks ?? [],
+      ...(settings.databaseUrl && { checkStore }),
       open: (host) => openTracker(host, settings),
     };
   },
 };
+
+/** Runs the command of the terminal, which has a client of PostgreSQL, unlike the server's bundle. */
+function checkStore(dist: string): Promise<string | undefined> {
+  const args = [join(dist, 'desk.mjs'), 'list', '--limit', '1'];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { timeout: 15 * Second }, (error, _listed, said) => {
+      const isAway = error !== null && !said.includes(NO_DESK);
+      resolve(isAway ? `${said.trim()} Until DESK_DATABASE_URL can be used, failures wait in DATA_DIR.` : undefined);
+    });
+  });
+}

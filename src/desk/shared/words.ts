@@ -1,5 +1,6 @@
 import { Day, Hour, Minute, Second } from '../../shared/units.ts';
 import { toErrorHint, toIsoTime } from '../../shared/words.ts';
+import { STATE_WORDS } from './choices.ts';
 import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
@@ -43,6 +44,11 @@ export function toHint({ kind, title, shown }: Advised): string | undefined {
     return `A style element without the page's nonce was blocked. ${fix} Static pages have no nonce and need staticStyle. See docs/recipes/component-libraries.md.`;
   }
   return POLICY_HINTS.find(([directive]) => directive.test(title))?.[1];
+}
+
+/** A regression is an open incident that needs another word. */
+export function toStateWord({ state, isRegression }: StatusShape): string {
+  return state === 'open' && isRegression ? 'Regression' : STATE_WORDS[state];
 }
 
 /** `until 2026-11-22 09:00:00 UTC`; empty if the state has no details. */

@@ -12,7 +12,6 @@ import {
   type DevState,
   type ThrownInBrowser,
 } from '../../shared/develop-protocol.ts';
-import { Millisecond } from '../../shared/units.ts';
 import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen-on.ts';
 import type { FailureContext } from '../errors/funnel.ts';
@@ -37,9 +36,6 @@ type FromSupervisor =
 type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
 
 export type Development = Awaited<ReturnType<typeof createDevelopment>>;
-
-/** How long a page waits before it connects again (ms). */
-const RECONNECT_AFTER = 20 * Millisecond;
 
 /**
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
@@ -96,7 +92,6 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
     res.setHeader('X-Accel-Buffering', 'no');
     // If it stayed open, a proxy could send the next request on it while the server closes it.
     res.setHeader('Connection', 'close');
-    res.write(`retry: ${RECONNECT_AFTER}\n\n`);
     send(res);
     streams.add(res);
     onClose(res, () => streams.delete(res));

@@ -182,11 +182,8 @@ export async function loadExistingApp(
   root: string,
   log: Pick<Logger, 'warn'>,
 ): Promise<LoadedApp | undefined> {
-  if (existing === undefined) return undefined;
-  const settings: ExistingAppSettings = typeof existing === 'object' ? existing : { app: existing };
-  if (typeof settings.app === 'string' && !existsSync(join(root, settings.app))) {
-    throw new WiringError(`existingApp in ${PRODUCT_FILE} names ${settings.app}, which does not exist.`);
-  }
+  const settings = requireExistingFile(existing, root);
+  if (settings === undefined) return undefined;
   const folder = typeof settings.app === 'string' ? findUninstalled(settings.app, root) : undefined;
   if (folder !== undefined) {
     log.warn(
@@ -196,6 +193,15 @@ export async function loadExistingApp(
   const app = typeof settings.app === 'string' ? await importApp(settings.app, root) : settings.app;
   const { server } = app as { server?: unknown };
   return { ...(server instanceof Server && { server }), ...settings, app };
+}
+
+/** @throws WiringError if the file of the app does not exist */
+export function requireExistingFile(existing: ExistingApp | undefined, root: string): ExistingAppSettings | undefined {
+  const settings = typeof existing === 'function' || typeof existing === 'string' ? { app: existing } : existing;
+  if (typeof settings?.app === 'string' && !existsSync(join(root, settings.app))) {
+    throw new WiringError(`existingApp in ${PRODUCT_FILE} names ${settings.app}, which does not exist.`);
+  }
+  return settings;
 }
 
 /** @returns the app's folder, relative to the root, if it has its own packages and they are not installed */

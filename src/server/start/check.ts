@@ -1,14 +1,17 @@
 import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig, SETTINGS } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
+import { type ExistingApp, requireExistingFile } from '../front/existing-app.ts';
 import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/fixed-paths.ts';
 import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
 import type { PageTable } from '../pages/server-page.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
-import { ConfigError, readSettings } from '../settings.ts';
+import { ConfigError, type Environment } from '../settings.ts';
+import { StartError } from '../start-error.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { readManifest, requireSettings } from './basics.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
@@ -22,7 +25,11 @@ export interface Finding {
 }
 
 interface CheckedSite extends Pick<Site<unknown, unknown, object>, 'dist' | 'tracker'> {
-  readonly product: { readonly settings: ProductSettings<unknown>; readonly pages: PageTable<never> };
+  readonly product: {
+    readonly settings: ProductSettings<unknown>;
+    readonly pages: PageTable<never>;
+    readonly existingApp?: ExistingApp;
+  };
 }
 
 function error(text: string): Finding {
@@ -59,35 +66,65 @@ export async function runCheck(args: readonly string[], site: CheckedSite): Prom
     process.stderr.write(`${given} is not the URL of a site. Use one such as https://example.com.\n`);
     return 1;
   }
-  const { findings, config } = checkHere(site);
+  const { findings, config, checkStore } = checkHere(site);
+  const away = url ? undefined : await checkStore?.(site.dist); // a site says itself whether it stores failures
+  if (away) findings.push(error(away));
   const all = url && config ? [...findings, ...(await checkSite(url, config, site))] : findings;
   for (const { level, text } of all) process.stdout.write(`${level}: ${text}\n`);
   return all.some(({ level }) => level === 'error') ? 1 : 0;
 }
 
 /** Checks everything that can stop a start. `config` is undefined if a setting is invalid. */
-function checkHere({ dist, tracker, product: { settings } }: CheckedSite) {
-  const { env } = process;
-  const findings = listRemovedSettings(env).map(warning);
-  const config = attempt(findings, () => readConfig(env));
-  if (config) {
-    attempt(findings, () => requireSettings(config, tracker));
-    attempt(findings, () => settings.read(env, config));
-    attempt(findings, () => tracker?.configure(env, config));
-    findings.push(...listAdvice(config), checkFolder(config, tracker));
-  } else if (tracker) attempt(findings, () => readSettings(tracker.settings, env));
+function checkHere({ dist, tracker, product: { settings, existingApp } }: CheckedSite) {
+  const known = Object.keys({ ...SETTINGS, ...tracker?.settings, ...settings.table });
+  const findings = [...listRemovedSettings(process.env), ...listMisspelled(process.env, known)].map(warning);
+  const { config, env, invalid } = readValid(process.env, findings);
+  const others: Finding[] = [];
+  attempt(others, () => requireSettings(config, tracker));
+  attempt(others, () => settings.read(env, config));
+  const configured = attempt(others, () => tracker?.configure(env, config));
+  others.push(...listAdvice(config), checkFolder(config, tracker));
+  // The rest can follow from a default that is used for an invalid setting.
+  findings.push(...others.filter(({ text }) => !invalid.some((name) => text.match(/\w+/g)?.includes(name))));
+  attempt(findings, () => requireExistingFile(existingApp, join(dist, '..')));
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push(ok(`Build ${manifest.buildId}.`));
-  return { findings, config };
+  return { findings, config: invalid.length > 0 ? undefined : config, checkStore: configured?.checkStore };
 }
 
-/** Adds a finding for each sentence of a ConfigError. */
+/** Reads the settings. Invalid ones get their defaults, so that others are checked too. */
+function readValid(env: Environment, findings: Finding[], before: readonly string[] = []) {
+  const found: Finding[] = [];
+  const config = attempt(found, () => readConfig(env));
+  findings.push(...found);
+  if (config) return { config, env, invalid: before };
+  const words = found.flatMap(({ text }) => text.match(/\w+/g) ?? []);
+  const invalid = Object.keys(SETTINGS).filter((name) => words.includes(name));
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.includes(name)));
+  return readValid(rest, findings, [...before, ...invalid]);
+}
+
+/** Lists settings that differ from a known one by one character. Short names differ from many by chance. */
+function listMisspelled(env: Environment, known: readonly string[]): string[] {
+  return Object.keys(env).flatMap((name) => {
+    const meant = known.includes(name) || name.length < 6 ? undefined : known.find((other) => isSimilar(name, other));
+    return meant ? [`${name} is not a setting. Do you mean ${meant}?`] : [];
+  });
+}
+
+function isSimilar(name: string, other: string): boolean {
+  const at = [...name, ''].findIndex((character, index) => character !== other[index]);
+  const [rest, otherRest] = [name.slice(at), other.slice(at)];
+  return [rest, rest.slice(1)].includes(otherRest.slice(1)) || rest.slice(1) === otherRest;
+}
+
+/** Adds a finding for each sentence of an error that stops a start. */
 function attempt<T>(findings: Finding[], read: () => T): T | undefined {
   try {
     return read();
   } catch (thrown) {
-    if (!(thrown instanceof ConfigError)) throw thrown;
-    findings.push(...thrown.sentences.map(error));
+    if (!(thrown instanceof StartError)) throw thrown;
+    findings.push(...(thrown instanceof ConfigError ? thrown.sentences : [thrown.message]).map(error));
     return undefined;
   }
 }

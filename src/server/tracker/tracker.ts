@@ -46,6 +46,13 @@ export interface ConfiguredTracker {
   /** Values of settings that nothing may show. */
   readonly secrets: readonly string[];
   /**
+   * Asks the store, for `npm start -- --check`. Creates nothing.
+   *
+   * @param dist the folder of the build
+   * @returns a sentence if failures cannot be stored
+   */
+  readonly checkStore?: (dist: string) => Promise<string | undefined>;
+  /**
    * Opens the store. Failures until then are only logged.
    *
    * @throws StartError, if the site must not start

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
+import { usePostgres } from '../support/use-postgres.ts';
 
+const postgres = usePostgres();
 const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const OPERATOR_TOKEN = 'a-token-of-an-operator';
@@ -57,6 +59,10 @@ describe('npm start -- --check', () => {
     expect(code).toBe(0);
   });
 
+  it('exits with 0 if the database answers, also without a desk', async () => {
+    expect(await check({ DESK_DATABASE_URL: await postgres.createDatabase() })).toMatchObject({ code: 0 });
+  });
+
   const many = { AUTH_PROXY_HEADER: 'X-User', TRUST_PROXY: '1', MAIL_TO: 'ada@example.com', DATA_DIR: '/dev/null' };
   it.each<[env: Record<string, string>, args: string[], ...found: RegExp[]]>([
     [{ PORT: 'canary', WEBHOOK_URL: 'canary' }, [], /^error: The setting PORT /m, /^error: The setting WEBHOOK_URL /m],
@@ -69,10 +75,12 @@ describe('npm start -- --check', () => {
       /^error: The folder \/dev\/null \(DATA_DIR\) cannot be written to/m,
       /^error: http:\/\/127\.0\.0\.1:1 cannot be reached/m,
     ],
+    [{ DESK_DATABASE_URL: 'postgres://desk:canary@127.0.0.1:9/desk' }, [], /^error: PostgreSQL cannot be used/m],
     [{}, ['example'], /^example is not the URL of a site/m],
   ])('exits with 1 for %j %j, and says why', async (env, args, ...found) => {
     const { code, out } = await check(env, ...args);
     for (const words of found) expect(out).toMatch(words);
+    expect(out).not.toContain('canary');
     expect(code).toBe(1);
   });
 });

@@ -235,8 +235,12 @@ test('behind a proxy that changes host and port, edits are shown, also after it 
   await expectText('h1', 'Second words');
   await expectText('#data', 'from another loader');
   expect(proxied.complaints).toEqual([]);
-  proxy.cutOff();
-  await poll(proxy.countRefused).toBeGreaterThan(0);
+  proxy.cutOff((res) => res.destroy());
+  await proxied.page.waitForTimeout(2000);
+  expect(proxy.countRefused()).toBeLessThan(7); // each one is an error on the console
+  proxy.cutOff((res) => res.writeHead(502).end());
+  const refused = proxy.countRefused();
+  await poll(proxy.countRefused).toBeGreaterThan(refused);
   const { build } = await readState();
   app.edit(HOME, 'Second words', 'Third words');
   await isTaken(build);
@@ -419,14 +423,14 @@ test('an edit of an existing app restarts the server, and npm run dev also stops
 
 /** Forwards to an app without buffering, under another host and port. */
 async function startProxy(upstream: string) {
-  let isCutOff = false;
+  let refuse: ((res: ServerResponse) => unknown) | undefined;
   let refused = 0;
   const { host, hostname, port } = new URL(upstream);
 
   function forward(req: IncomingMessage, res: ServerResponse): void {
-    if (isCutOff) {
+    if (refuse) {
       refused += 1;
-      res.writeHead(502).end();
+      refuse(res);
       return;
     }
     const headers = { ...req.headers, host, 'x-forwarded-host': req.headers.host, 'x-forwarded-proto': 'http' };
@@ -447,13 +451,13 @@ async function startProxy(upstream: string) {
   return {
     url: `http://app.localhost:${(server.address() as AddressInfo).port}`,
     countRefused: () => refused,
-    /** Closes open connections and answers 502 from now on. */
-    cutOff() {
-      isCutOff = true;
+    /** Closes open connections, and calls this with each request from now on. */
+    cutOff(refuseWith: NonNullable<typeof refuse>) {
+      refuse = refuseWith;
       server.closeAllConnections();
     },
     reconnect() {
-      isCutOff = false;
+      refuse = undefined;
     },
     async stop() {
       server.closeAllConnections();

@@ -21,7 +21,7 @@ import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { NO_TEST, presentTest } from '../views/present-test.ts';
 import { writeBackup } from './backup.ts';
 import { makeSignInLink } from './sign-in-link.ts';
-import { TerminalError, UsageError } from './terminal-error.ts';
+import { NO_DESK, TerminalError, UsageError } from './terminal-error.ts';
 
 const HELP = `Reads the desk's store directly, whether a server runs or not. It uses the server's settings, such as DATA_DIR.
 
@@ -47,6 +47,9 @@ const OPTIONS = {
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+/** The length of a digest. Addresses and the ids of requests and traces have more characters. */
+const SHORTEST_NAME = 8;
 
 /** The most incidents that are listed (counts). */
 const USUAL_LIMIT = 20;
@@ -92,6 +95,10 @@ export async function runTerminal({ args, env, out, err, root }: TerminalOptions
       return 0;
     }
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    const words = positionals.join(' ').trim();
+    if (!command && words.length < SHORTEST_NAME) {
+      throw new UsageError(`"${words}" is neither a command nor an address.\n\n${HELP}`);
+    }
     const settings = readTerminalSettings(env);
     const store = await openTerminalStore(settings);
     try {
@@ -150,7 +157,7 @@ async function openTerminalStore(settings: ReturnType<typeof readTerminalSetting
     const store = await openMadeStore(driver, { environment });
     if (store) return store;
     throw new TerminalError(
-      'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
+      `${NO_DESK} The server creates it when it first starts. Start the server once, or check that this is the right database.`,
     );
   } catch (error) {
     await driver.close(); // An open connection keeps the command running.

@@ -21,6 +21,7 @@ import {
   toMebibytes,
   toPlural,
   toStateDetail,
+  toStateWord,
 } from '../../shared/words.ts';
 import { toClean } from './clean-text.ts';
 
@@ -99,7 +100,7 @@ export function toListMarkdown(
     ...rows.map(({ digest, title, place, status, counts, visitors, lastAt, lastRelease }) =>
       [
         `- **${digest}** ${toCode(title)}`,
-        `  ${STATE_WORDS[status.state]}, ${toPlural(counts.server + counts.browser, 'time')}, ${visitors ? `${toPlural(visitors, 'visitor')}, ` : ''}last ${toAgo(lastAt, now)} in ${toCode(lastRelease) || 'an unknown release'}`,
+        `  ${toStateWord(status)}, ${toPlural(counts.server + counts.browser, 'time')}, ${visitors ? `${toPlural(visitors, 'visitor')}, ` : ''}last ${toAgo(lastAt, now)} in ${toCode(lastRelease) || 'an unknown release'}`,
         ...(toPlace(place) || place.route
           ? [`  ${[toPlace(place), place.route && toCode(place.route)].filter(Boolean).join(' on ')}`]
           : []),

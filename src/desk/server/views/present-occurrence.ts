@@ -89,7 +89,8 @@ function listFrames({ errors, resolved }: StoredFailure, index: number): readonl
 
 function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {
   const { file, line, column, own, context } = frame;
-  const { release, build } = failure;
+  const { build } = failure;
+  const release = failure.release.replace(/-dirty$/, ''); // a commit, which the repository knows
   return defined({
     file,
     line,

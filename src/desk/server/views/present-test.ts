@@ -15,6 +15,8 @@ import { toClean } from './clean-text.ts';
 const UNSET_HEADERS = /^(?:content-|sec-fetch-|purpose$)/i;
 /** Values of `accept` and `accept-language` that say nothing about the failure. */
 const USUAL_VALUES = /text\/html|^\*(?:\/\*)?$/;
+/** Cookies of preferences, consent and analytics. Every other one can hold a session. */
+const NO_SESSION = /^_(?:ga|gcl|gid|fb|hj|pk)|consent|theme|lang|locale/i;
 /** A wait that is shorter than this is covered by the test's own waiting (ms), and a longer one is cut. */
 const SHORTEST_WAIT = 1000;
 const LONGEST_WAIT = 10_000;
@@ -40,23 +42,18 @@ export function presentTest(failure: StoredFailure): TestShape | undefined {
   if (!request || !/^(?:exception|hydration|network|timeout)$/.test(kind) || origin === 'process') return undefined;
   const missing: Missing = new Set();
   const [test, imports] = side === 'browser' ? (['test', IN_BROWSER] as const) : (['it', ON_SERVER] as const);
+  const { header, lines: session } = toSession(failure, request, missing);
   const lines =
     side === 'server'
-      ? toRequest(failure, request, missing)
+      ? toRequest(failure, request, missing, header)
       : kind === 'hydration'
-        ? toBothSides(failure, toPath(request.url))
-        : toVisit(failure, toPath(request.url), missing);
-  const { credentials = [] } = request;
-  if (side === 'browser' && credentials.length > 0) {
-    missing.add(
-      `The values of ${credentials.join(', ')} are never recorded. If this test passes, or is asked to sign in, set them: site.open(path, { cookie }).`,
-    );
-  }
+        ? toBothSides(failure, toPath(request.url), header)
+        : toVisit(failure, toPath(request.url), missing, header);
   const name = `${side === 'server' ? `${request.method} ` : ''}${toPath(request.url)} does not fail with ${digest}`;
   const text = `${imports(failure)}
 ${describe(failure).map(toComment).join('\n')}
 ${test}(${toLiteral(name)}, async () => {
-${[...[...missing].map((words) => toComment(`TODO: ${words}`)), ...lines].join('\n').replaceAll(/^/gm, '  ')}
+${[...[...missing].map((words) => toComment(`TODO: ${words}`)), ...session, ...lines].join('\n').replaceAll(/^/gm, '  ')}
 });
 `;
   return { file: `tests/product/failures/${digest}.test.ts`, text, missing: [...missing] };
@@ -89,38 +86,55 @@ function describe(failure: StoredFailure): string[] {
   ];
 }
 
+/**
+ * Returns the header that can hold the session, and lines that fail until it is set. Without a session, a guard redirects
+ * or refuses the request, and the test would pass.
+ */
+function toSession({ side }: StoredFailure, { credentials = [] }: RequestRecord, missing: Missing) {
+  const names = credentials.filter((name) => !NO_SESSION.test(name));
+  const cookie = names.find((name) => name !== 'authorization');
+  const header = cookie ? 'cookie' : side === 'server' ? names[0] : undefined;
+  const todo = header
+    ? `Set \`${header}\` to the session of a visitor with access. In an app with accounts, startSession() and, in a browser, signInAt() return it (tests/support/product/visitor.ts).`
+    : 'If this test passes, add them.';
+  if (credentials.length > 0) missing.add(`The values of ${credentials.join(', ')} are never recorded. ${todo}`);
+  if (!header) return { lines: [] };
+  const [empty, value] =
+    side === 'server' ? ["''", header] : [`{ name: ${toLiteral(cookie)}, value: '', url: site.url }`, 'cookie.value'];
+  const hint = `'Set \`${header}\` above. If this failure needs no session, delete this line.'`;
+  return { header, lines: [`const ${header} = ${empty};`, `expect(${value}, ${hint}).not.toBe('');`] };
+}
+
+const OTHER_VISITOR = "'The signed-in visitor cannot open this page.'";
+
 /** Writes a request of supertest. */
-function toRequest(failure: StoredFailure, request: RequestRecord, missing: Missing): string[] {
-  const { method, url, headers = {}, credentials = [], body } = request;
+function toRequest(failure: StoredFailure, request: RequestRecord, missing: Missing, header?: string): string[] {
+  const { method, url, headers = {}, body } = request;
   const set = Object.entries(headers).filter(([name, value]) => !UNSET_HEADERS.test(name) && !USUAL_VALUES.test(value));
   const calls = [`${method.toLowerCase()}(${toLiteral(url)})`];
   if (set.length > 0) calls.push(`set(${toLiteral(Object.fromEntries(set))})`);
   const { 'content-type': type = '', 'content-length': length = '0' } = headers;
-  if (body !== undefined) calls.push(...toBody(body, type, missing));
+  // Express 4 gives a request without a body an empty one.
+  if (body !== undefined && type) calls.push(...toBody(body, type, missing));
   else if (Number(length) > 0) {
     if (type && !type.startsWith('multipart/')) calls.push(`type(${toLiteral(type)})`);
     missing.add('The body was not recorded. Add it with .send().');
   }
-  if (credentials.length > 0) {
-    missing.add(
-      `The values of ${credentials.join(', ')} are never recorded. If this test passes, add them with .set().`,
-    );
-  }
+  if (header) calls.push(`set({ ${header} })`);
   if (hasGap(url)) missing.add('A part of the URL was not recorded. Replace it.');
   const fetches = toFetches(failure, missing);
   const broken = failure.errors.find(({ code }) => code !== undefined && !code.startsWith('ERR_'));
   if (broken && fetches.length === 0) {
     missing.add(`If this test passes, give openApp() \`services\` that fail with ${broken.code}: ${broken.message}`);
   }
-  // Without the credentials, a guard can redirect the request, or refuse it, and the test would pass.
-  const isGuarded = method === 'GET' && credentials.length > 0;
+  const isGuarded = method === 'GET' && header !== undefined;
   const start = `${isGuarded ? 'const { status } = ' : ''}await request(app)`;
   const line = `${start}.${calls.join('.')};`;
   return [
     `const { app, failures } = await openApp(${fetches.length > 0 ? toLiteral({ fetches: Object.fromEntries(fetches) }) : ''});`,
     line.length < MAX_LINE ? line : `${[start, ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
     'expect(await failures()).toEqual([]);',
-    ...(isGuarded ? ['expect(status).toBeLessThan(300);'] : []),
+    ...(isGuarded ? [`expect(status, ${OTHER_VISITOR}).toBeLessThan(300);`] : []),
   ];
 }
 
@@ -157,7 +171,12 @@ function toFetches({ breadcrumbs: trail = [], errors }: StoredFailure, missing: 
 }
 
 /** Writes the steps of a visitor. */
-function toVisit({ at, breadcrumbs: trail = [] }: StoredFailure, target: string, missing: Missing): string[] {
+function toVisit(
+  { at, breadcrumbs: trail = [] }: StoredFailure,
+  target: string,
+  missing: Missing,
+  session?: string,
+): string[] {
   const steps = toSteps(trail, missing);
   const first = trail.find(({ category }) => category === 'navigation');
   const start = toPath(String(first?.data?.from ?? target));
@@ -165,10 +184,13 @@ function toVisit({ at, breadcrumbs: trail = [] }: StoredFailure, target: string,
   if (trail.length === MAX_BREADCRUMBS) missing.add('There are more steps before these, which were not recorded.');
   if ([start, ...steps].some(hasGap)) missing.add('A part of the steps was not recorded. Replace it.');
   const routes = toRoutes(trail).map((line) => `\n    ${line}`);
-  const before = routes.length > 0 ? `, {\n  before: async (page) => {${routes.join('')}\n  },\n}` : '';
+  const before = `{${session ? '\n  cookie,' : ''}\n  before: async (page) => {${routes.join('')}\n  },\n}`;
+  const options = routes.length > 0 ? `, ${before}` : session ? ', { cookie }' : '';
+  const { pathname } = new URL(start, 'http://site.invalid');
   const wait = Math.min(at - (trail.at(-1)?.at ?? at), LONGEST_WAIT);
   return [
-    `const { ${steps.length > 0 ? 'page, ' : ''}failures } = await site.open(${toLiteral(start)}${before});`,
+    `const { ${steps.length > 0 || session ? 'page, ' : ''}failures } = await site.open(${toLiteral(start)}${options});`,
+    ...(session ? [`expect(new URL(page.url()).pathname, ${OTHER_VISITOR}).toBe(${toLiteral(pathname)});`] : []),
     ...steps,
     ...(steps.length > 0 && wait >= SHORTEST_WAIT
       ? [`await page.waitForTimeout(${Math.ceil(wait / 500) * 500});`]
@@ -177,13 +199,16 @@ function toVisit({ at, breadcrumbs: trail = [] }: StoredFailure, target: string,
   ];
 }
 
+const COOKIE = { [inspect.custom]: () => 'cookie' };
+
 /** Shows the page without scripts, which is the server's, next to the page that the browser has hydrated. */
-function toBothSides({ extra }: StoredFailure, path: string): string[] {
+function toBothSides({ extra }: StoredFailure, path: string, session?: string): string[] {
   const { locale, timezone: timezoneId } = Object(Object(extra?.contexts).culture) as Record<string, unknown>;
-  const culture = toLiteral(JSON.parse(JSON.stringify({ locale, timezoneId })));
+  const cookie = session && { cookie: COOKIE };
+  const culture = { ...JSON.parse(JSON.stringify({ locale, timezoneId })), ...cookie };
   return [
-    `const server = await site.open(${toLiteral(path)}, { javaScriptEnabled: false });`,
-    `const browser = await site.open(${toLiteral(path)}, ${culture});`,
+    `const server = await site.open(${toLiteral(path)}, ${toLiteral({ javaScriptEnabled: false, ...cookie })});`,
+    `const browser = await site.open(${toLiteral(path)}, ${toLiteral(culture)});`,
     'const failures = await browser.failures();',
     '// The difference between the two texts is the cause.',
     "const [rendered, hydrated] = await Promise.all([server, browser].map(({ page }) => page.innerText('body')));",

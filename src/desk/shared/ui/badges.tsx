@@ -1,6 +1,6 @@
-import { KIND_WORDS, STATE_WORDS } from '../choices.ts';
+import { KIND_WORDS } from '../choices.ts';
 import type { FullShape, IncidentKind, SideCounts, StatusShape } from '../shapes.ts';
-import { toCount } from '../words.ts';
+import { toCount, toStateWord } from '../words.ts';
 import styles from './badges.module.css';
 
 export function KindBadge({
@@ -18,8 +18,7 @@ export function KindBadge({
 export function StateBadge({ status }: { readonly status: StatusShape }) {
   const { state, isRegression } = status;
   const look = state === 'open' && isRegression ? 'regression' : state;
-  const word = look === 'regression' ? 'Regression' : STATE_WORDS[look];
-  return <span className={`${styles.badge} ${styles[look]}`}>{word}</span>;
+  return <span className={`${styles.badge} ${styles[look]}`}>{toStateWord(status)}</span>;
 }
 
 /** Counts per side. */

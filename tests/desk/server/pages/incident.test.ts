@@ -37,7 +37,7 @@ describe('an incident', () => {
       issue: 'https://bugs.example/?t={title}',
       trace: 'https://traces.example/{traceId}',
     };
-    const { show } = await start([fullWithSource({ traceId: 'abc' })], { links });
+    const { show } = await start([fullWithSource({ traceId: 'abc', release: 'v1-dirty' })], { links });
     const { text } = await show();
     const parts = [
       `${DIGEST} Warning Open TypeError: boom in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id`,

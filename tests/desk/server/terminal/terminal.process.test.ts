@@ -68,6 +68,9 @@ describe.each([
     const shown = JSON.parse((await run(address, '--json')).out);
     expect(shown).toMatchObject({ digest: DIGEST, shown: { full: { traceId: failure.traceId } } });
     expect((await run('ZZZZZZZZ')).err).toContain('Nothing found for "ZZZZZZZZ"');
+    await desk.calls.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'now' }, { author: 'ada' });
+    await record(desk, createFailure({ at: Date.now() + 1 }));
+    expect((await run()).out).toContain('\n  Regression, 2 times');
     await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
     expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
     const local = { ...env, SENTRY_ENVIRONMENT: 'local' };
@@ -175,6 +178,7 @@ describe('a wrong call', () => {
     [['--bad'], 'Unknown option'],
     [['list', '--state', 'gone'], '--state must be open, resolved, ignored or all'],
     [['list', '--limit', '0'], '--limit must be a number'],
+    [['lsit'], '"lsit" is neither a command nor an address.\n\nReads the desk'],
   ])('%j ends with 2 and says what is expected', async (args, words) => {
     const { run } = await start(await sqliteEnv());
     expect(await run(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) });

@@ -1,0 +1,65 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { ConfigError, defineSettings } from '../../../src/server/index.ts';
+import { runCheck } from '../../../src/server/start/check.ts';
+import { createFolder } from '../../support/folder.ts';
+
+const settings = defineSettings({}, (_values, config) => {
+  if (config.publicOrigins.length === 0) throw new ConfigError(['Set PUBLIC_ORIGINS. Links need it.']);
+  throw new ConfigError(['Set AUTH_SECRET. It signs cookies.']);
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** @returns the lines that it prints, without those about what is fine */
+async function check(env: Record<string, string>, existingApp?: './legacy/app.js'): Promise<string[]> {
+  vi.unstubAllEnvs();
+  const root = createFolder(onTestFinished);
+  const dist = join(root, 'dist');
+  mkdirSync(dist);
+  writeFileSync(join(dist, 'manifest.json'), '{ "buildId": "b" }');
+  for (const [name, value] of Object.entries({ DATA_DIR: root, TRUST_PROXY: 'loopback', ...env }))
+    vi.stubEnv(name, value);
+  let out = '';
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  await runCheck([], {
+    dist,
+    tracker: undefined,
+    product: { settings, pages: {}, ...(existingApp && { existingApp }) },
+  });
+  write.mockRestore();
+  return out.split('\n').filter((line) => line && !line.startsWith('ok: '));
+}
+
+const NO_SECRET = 'error: Set AUTH_SECRET. It signs cookies.';
+const PUBLIC_ORIGINS = 'https://example.com';
+
+it('lists errors of the product also if settings of the engine are wrong, but not what follows from those', async () => {
+  expect(await check({ PORT: 'abc', PUBLIC_ORIGINS })).toEqual([
+    expect.stringContaining('The setting PORT '),
+    NO_SECRET,
+  ]);
+  expect(await check({ PORT: '3001', DESK_PORT: '3001', PUBLIC_ORIGINS })).toEqual([
+    expect.stringContaining('PORT and DESK_PORT are both 3001'),
+    NO_SECRET,
+  ]);
+  expect(await check({ PUBLIC_ORIGINS: 'example' })).toEqual([expect.stringContaining('The setting PUBLIC_ORIGINS ')]);
+});
+
+it('names an existing app that is missing', async () => {
+  expect(await check({ PUBLIC_ORIGINS }, './legacy/app.js')).toContain(
+    'error: existingApp in src/server/product/index.ts names ./legacy/app.js, which does not exist.',
+  );
+});
+
+it('names a setting whose name is almost that of another', async () => {
+  const found = await check({ PUBLIC_ORIGINS, TRUST_PROXYS: '1', PUBLIC_ORIGIN: 'https://a.example', PUBLIC: 'x' });
+  expect(found.filter((line) => line.includes('is not a setting'))).toEqual([
+    'warning: TRUST_PROXYS is not a setting. Do you mean TRUST_PROXY?',
+    'warning: PUBLIC_ORIGIN is not a setting. Do you mean PUBLIC_ORIGINS?',
+  ]);
+});
