@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { operation } from '../../shared/api/operation.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { SECURITY_HEADERS } from '../front/security-headers.ts';
+import { requestInfo } from '../request/request-info.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
@@ -65,6 +66,7 @@ function describeApi(own: readonly Implemented[], facts: DocumentFacts, base: st
   const { implemented } = implement(documentOperations, { getOpenApi }, auth && { auth });
   const render = once(() => renderReference(read()));
   const show: RequestHandler = async (req, res) => {
+    requestInfo(req).isOperation = true;
     await auth?.identify(req);
     for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
     res.setHeader('Content-Security-Policy', REFERENCE_POLICY);

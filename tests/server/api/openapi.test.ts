@@ -142,6 +142,11 @@ function toTree(): z.ZodType {
   return Tree;
 }
 
+/** The refusal of another server, which is not meant for the caller. */
+function failAbroad(): never {
+  throw Object.assign(new Error('refused'), { status: 403 });
+}
+
 describe('the reference', () => {
   it('has a policy that names its style, and shows what the document says', async () => {
     const { text, headers, type } = await request(createTestApp({ api: [api] }))
@@ -173,6 +178,7 @@ describe('the reference', () => {
     [false as const, 404, 404],
     [{ ...FACTS, auth: session(() => undefined) }, 401, 401],
     [{ ...FACTS, auth: session(() => ({ id: 1 })) }, 200, 200],
+    [{ ...FACTS, auth: session(failAbroad) }, 500, 500],
   ])('can be switched off or protected', async (apiDocument, document, reference) => {
     const app = createTestApp({ api: [api], apiDocument });
     await request(app).get('/api/openapi.json').expect(document);

@@ -181,10 +181,13 @@ function toIncidentTag(presented: IncidentShape): string {
 /** A version that no incident has. */
 const NO_VERSION = -1;
 
-/** The version that `If-Match` asks for; undefined if any version is accepted. A weak tag matches nothing (RFC 9110, 13.1.1). */
+/**
+ * The version that `If-Match` asks for; undefined if any version is accepted. The tag can be weak, because a proxy that
+ * compresses the reply makes it so.
+ */
 function toExpected(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
-  return Number(/^"(\d{1,15})\./.exec(ifMatch)?.[1] ?? NO_VERSION);
+  return Number(/^(?:W\/)?"(\d{1,15})\./.exec(ifMatch)?.[1] ?? NO_VERSION);
 }
 
 function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>): ChangeBy {

@@ -180,13 +180,13 @@ describe('a change', () => {
     expect(await tag()).not.toBe(before);
     const etag = String((await patch(RESOLVED, before)).headers.etag); // an occurrence is no change
     expect((await get(PATH, { headers: { 'If-None-Match': etag } })).status).toBe(304);
-    expect((await patch(IGNORED, etag)).status).toBe(200);
+    expect((await patch(IGNORED, `W/${etag}`)).status, 'after a proxy that compresses').toBe(200);
     const refused = await patch(RESOLVED, etag);
     expect([refused.status, refused.body.detail]).toEqual([
       412,
       expect.stringMatching(/^The incident was changed in the meantime: ignored, last by ada at /),
     ]);
-    expect((await ask('delete', PATH, { headers: { 'If-Match': etag } })).status).toBe(412);
+    expect((await ask('delete', PATH, { headers: { 'If-Match': `W/${etag}` } })).status).toBe(412);
     expect((await ask('delete', PATH, { headers: { 'If-Match': await tag() } })).status).toBe(204);
     expect(await get(PATH)).toMatchObject({ status: 404, body: { detail: expect.stringContaining('deleted by ada') } });
   });

@@ -39,7 +39,11 @@ function openPostgres(connectionString: string): OpenDatabase {
   let isLimited = false;
   // A broken connection fails its query, and the next query opens another one.
   pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    // The locks of a transaction whose connection broke hold up others until PostgreSQL ends it.
+    client.query(`SET idle_in_transaction_session_timeout = ${2 * USE_TIME}`).catch(() => undefined);
+  });
   // If the network breaks, a connection may never answer again. It is closed then.
   pool.on('acquire', (client) => {
     if (isLimited)
