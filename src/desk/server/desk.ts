@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Count, type Failure, type InFlightRequest, StartError } from '#engine/tracker';
 import type { DeskLog } from './desk-log.ts';
@@ -40,6 +41,12 @@ export class DeskInUseError extends StartError {
   }
 }
 
+/** Names this process and its machine, such as `mf8x2k1a-9f4w0r6b-web-1`. The names sort by start time. */
+function nameProcess(): string {
+  const host = hostname().replace(/[^\w-]+/g, '-');
+  return [Date.now().toString(36), randomBytes(4).toString('hex'), host].join('-').slice(0, 80);
+}
+
 /**
  * Opens the desk, which stores failures and looks them up. The site works even if the desk fails. Takes the folder and
  * starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
@@ -58,8 +65,7 @@ export async function openDesk({
   workerFile = join(running.dist, 'server/desk-worker.js'),
 }: DeskOptions) {
   const { dataDir, databaseUrl } = storing;
-  // Sorts by start time: `mf8x2k1a-9f4w0r6b`.
-  const process = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+  const process = nameProcess();
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
   const signals = createSignals();
   const journal = createJournal({

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -58,12 +59,13 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   for (const address of [...addresses.slice(0, 30), ...addresses.slice(-30)]) {
     expect((await desk.calls.find(address))?.state).toMatch(/^(?:stored|sampled)$/);
   }
-  await expect
-    .poll(async () => {
-      const { incidents } = await desk.calls.listIncidents({ limit: 100 });
-      return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
-    })
-    .toBe(dead);
+  const findDeath = async () => {
+    const { incidents } = await desk.calls.listIncidents({ limit: 100 });
+    return incidents.find(({ kind }) => kind === 'unclean-death');
+  };
+  await expect.poll(async () => (await findDeath())?.counts.server).toBe(dead);
+  const details = await desk.calls.readDetails((await findDeath())?.key ?? '', undefined);
+  expect(JSON.stringify(details), 'the machine').toContain(hostname().replace(/[^\w-]+/g, '-'));
 }
 
 describe('a process killed during a burst of failures', () => {
