@@ -21,6 +21,10 @@ it.each([
 
 it('a hydration mismatch is told whatever a stranger reports of it', () => {
   const errors = [{ name: 'Error', message: 'The text differs.', frames: [], class: 'Error' }];
-  const failure = createFailure({ kind: 'hydration', errors, extra: { contexts: { react: { said: { toString: 1 } } } } });
+  const failure = createFailure({
+    kind: 'hydration',
+    errors,
+    extra: { contexts: { react: { said: { toString: 1 } } } },
+  });
   expect(presentStory(failure)).toMatchObject({ kind: 'hydration', said: 'The text differs.' });
 });
