@@ -161,6 +161,7 @@ export function createApp(
   const inExpress = [
     site?.development,
     tracker && onlyFor(isTrackers, tracker.handle),
+    site && !skipsExpress && site.pages.keepCookiesPrivate,
     ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
     !skipsExpress && api?.operations,
     api?.handlers,

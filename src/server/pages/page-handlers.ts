@@ -14,7 +14,7 @@ import { loadApp } from './load-app.ts';
 import { loadPage } from './load-page.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache } from './page-cache.ts';
-import { READ_METHODS, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
+import { keepCookiesPrivate, READ_METHODS, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
 import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
@@ -46,6 +46,8 @@ export async function createPages<Own extends object = object, Shared extends ob
   return {
     /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
     inMemory: serveInMemory(services, base),
+    /** Runs before the steps of the product. */
+    keepCookiesPrivate,
     /** The same for shell pages whose shell is in memory. It costs less than Express. */
     begun: (app: Express) => serveBegun(services, app),
     /** GET and HEAD of `/_data…`. */

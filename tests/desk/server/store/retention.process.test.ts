@@ -50,7 +50,7 @@ describeStores('retention', (open) => {
     expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
   });
 
-  it('deletes the addresses of reports before records of servers, whatever strangers have sent', async () => {
+  it('deletes the addresses of reports before records of servers', async () => {
     const { store, driver } = await open();
     const sent = Array.from({ length: 20 }, (_, index) =>
       fullOf({ at: thisHour + index, extra: { noise: noise() }, occurrence: nameOf(index) }),
