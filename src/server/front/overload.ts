@@ -110,8 +110,8 @@ const LEVELS: Readonly<Record<What, number>> = { prefetch: 0.5, page: 1, data: 1
 
 interface ShedOptions {
   readonly overload: Overload;
-  /** True if a page, or its data, is rendered for each request. One from memory costs less than a refusal. */
-  readonly isRendered: (path: string) => boolean;
+  /** True if a target is a page, or its data, that has to be rendered. */
+  readonly isRendered: (target: string) => boolean;
   /** True for paths that are never refused. */
   readonly isExempt: (path: string) => boolean;
   readonly count?: Count | undefined;
@@ -125,17 +125,17 @@ export function shed({ overload, isRendered, isExempt, count }: ShedOptions): St
   return function shed(req, res, next) {
     const { level } = overload;
     if (level < LEVELS.prefetch) return next();
-    const { path } = requestInfo(req);
-    const what = toWhat(req, path, isRendered);
+    const { path, target } = requestInfo(req);
+    const what = toWhat(req, path, () => isRendered(target));
     if (level < LEVELS[what] || isExempt(path)) return next();
     count?.('spillway_requests_shed_total', { what, reason: overload.reason });
     sendBusy(req, res, overload.reason);
   };
 }
 
-function toWhat(req: IncomingMessage, path: string, isRendered: (path: string) => boolean): What {
+function toWhat(req: IncomingMessage, path: string, isRendered: () => boolean): What {
   if (isApiPath(path)) return 'api';
-  if (!isRead(req) || !isRendered(path)) return 'other';
+  if (!isRead(req) || !isRendered()) return 'other';
   // The only header of a client that has a meaning here.
   if (req.headers.purpose === 'prefetch') return 'prefetch';
   return toPageUrl(path) === undefined ? 'page' : 'data';

@@ -124,6 +124,8 @@ export function createPageCache<Page extends CachedPage>({
       const entry = use(key);
       return entry && !isStale(entry) ? entry.page : undefined;
     },
+    /** Whether a page is in memory, however old. */
+    has: (key: string): boolean => entries.has(key),
     /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
     drop(path: string): void {
       const isOf = (key: string): boolean => key === path || key.startsWith(`${path}?`) || key.startsWith(`${path} `);

@@ -19,7 +19,7 @@ import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
 import { onDrop } from './revalidate.ts';
-import { SharedPageRequest } from './shared-page.ts';
+import { SharedPageRequest, toSharedSearch } from './shared-page.ts';
 import { beginShell } from './shell/send-shell.ts';
 import { type BegunShell, VisitorShell } from './shell/visitor-shell.ts';
 import { getStaticPage, sendStaticData, sendStaticPage } from './static/static-page.ts';
@@ -70,10 +70,12 @@ export async function createPages<Own extends object = object, Shared extends ob
       return matchPage(toPageUrl(path, base) ?? path) !== undefined;
     },
 
-    /** The same for a page that is rendered for each request. */
-    isRendered(path: string): boolean {
-      const match = matchPage(toPageUrl(path, base) ?? path);
-      return match !== undefined && match.mode !== 'static';
+    /** The same for a page that has to be rendered. A static page in memory costs less than a refusal. */
+    isRendered(target: string): boolean {
+      const [path = '', query] = (toPageUrl(target, base) ?? target).split('?');
+      const match = matchPage(path);
+      if (match?.mode !== 'static') return match !== undefined;
+      return !services.caches.static.has(path + toSharedSearch(match, query ? `?${query}` : ''));
     },
   };
 }

@@ -62,7 +62,7 @@ function refuseHost(mode: RenderMode): string {
 }
 
 /** Returns the search keys of a cached page in a fixed order, without all others. */
-function toSharedSearch(match: PageMatch, search: string): string {
+export function toSharedSearch(match: PageMatch, search: string): string {
   if (match.searchKeys.length === 0 || search === '') return '';
   const asked = new URLSearchParams(search);
   const shared = new URLSearchParams();

@@ -81,3 +81,16 @@ it('does not count a form among the pages in progress until all of it has arrive
   visit.socket.write('=bcdefgh');
   await until(() => visit.text !== '', 'the response');
 });
+
+it('answers with static pages in memory, and refuses to render others, such as made-up variants', async () => {
+  const overload = { level: 0, reason: 'pages' as const };
+  const app = await startPages(
+    [{ id: 'list', path: '/list', mode: 'static', searchKeys: ['q'], view: () => <p>here</p> }],
+    { overload },
+  );
+  await app.ask('/list?q=a');
+  overload.level = 1;
+  const ask = async (path: string) => (await app.ask(path)).status;
+  expect(await Promise.all(['/list?q=a', '/list?utm=x&q=a', '/_data/list?q=a'].map(ask))).toEqual([200, 200, 200]);
+  expect(await Promise.all(['/list', '/list?q=b', '/_data/list?q=c'].map(ask))).toEqual([503, 503, 503]);
+});

@@ -102,16 +102,19 @@ function deleteBatch(driver: SqlDriver, table: string, key: string, where: strin
 type Shrinking = (driver: SqlDriver) => Promise<{ readonly rows: number; readonly bytes: number }>;
 
 /** The approximate sizes of rows with their index entries (bytes). */
-const ROW_BYTES = { occurrence: 500, hour: 150, incident: 4000 };
+const ROW_BYTES = { occurrence: 500, alias: 300, hour: 150, incident: 4000 };
 
 /**
- * In this order: hours that no page shows, what browsers sent before failures of servers, because anyone can send it, and
- * full records before rows.
+ * In this order: hours that no page shows, addresses that lead nowhere, what browsers sent before failures of servers,
+ * because anyone can send it, and full records before rows.
  */
 const SHRINKING: readonly Shrinking[] = [
   dropHours(HOUR_AGE),
+  // One of each digest stays for now.
+  dropAliases('EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.occurrence > of.occurrence)'),
   dropPayloads("side = 'browser'"),
   dropOccurrences("side = 'browser'"),
+  dropAliases('1 = 1'),
   dropReportedOnly,
   dropPayloads('1 = 1'),
   dropOccurrences('1 = 1'),
@@ -159,6 +162,16 @@ function dropOccurrences(where: string): Shrinking {
     );
     for (const part of inParts([...new Set(rows.map(({ key }) => key))])) await recountVisitors(driver, part);
     return { rows: rows.length, bytes: rows.length * ROW_BYTES.occurrence };
+  };
+}
+
+/** Deletes addresses that lead to no occurrence any more. Strangers can cause one with each report. */
+function dropAliases(where: string): Shrinking {
+  return async (driver) => {
+    const isOrphan = `NOT EXISTS (SELECT 1 FROM desk_occurrences o
+      WHERE o.key = of.target_key AND o.occurrence = of.target_occurrence)`;
+    const rows = await deleteBatch(driver, 'desk_aliases', 'key, occurrence', `${isOrphan} AND ${where}`);
+    return { rows, bytes: rows * ROW_BYTES.alias };
   };
 }
 

@@ -50,6 +50,26 @@ describeStores('retention', (open) => {
     expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
   });
 
+  it('deletes the addresses of reports before records of servers, whatever strangers have sent', async () => {
+    const { store, driver } = await open();
+    const sent = Array.from({ length: 20 }, (_, index) =>
+      fullOf({ at: thisHour + index, extra: { noise: noise() }, occurrence: nameOf(index) }),
+    );
+    await ingest(store, ...sent);
+    const rows = Array.from({ length: 20_000 }, (_, index) => ({
+      ...{ key: `${nameOf(index)}@production`, occurrence: nameOf(index) },
+      ...{ target_key: 'ZZZZZZZZ@production', target_occurrence: nameOf(index), reason: 'resolved', at: thisHour },
+    }));
+    for (let from = 0; from < rows.length; from += 1000) {
+      await insertRows(driver, 'desk_aliases', rows.slice(from, from + 1000));
+    }
+    const { bytes } = await retain(store);
+    await retain(store, { maxBytes: bytes * 0.6 });
+    expect((await listOccurrences(store)).filter(({ isFull }) => isFull)).toHaveLength(20);
+    const [left] = await driver.all<{ count: number }>('SELECT COUNT(*) AS count FROM desk_aliases');
+    expect(left?.count).toBeLessThan(20_000);
+  });
+
   it('keeps the hours that filters show, and deletes older ones by age or before any occurrence', async () => {
     const { store, driver } = await open();
     const at = (...days: readonly number[]) => days.map((day) => thisHour - day * Day);
@@ -64,7 +84,7 @@ describeStores('retention', (open) => {
 
     const old = Array.from({ length: 5000 }, (_, index) => ({
       ...{ key: KEY, hour: thisHour - 40 * Day - index * Hour },
-      ...{ server_count: 1, browser_count: 0, stored: 0, server_full: 0, browser_full: 0 },
+      ...{ server_count: 1, browser_count: 0, server_full: 0, browser_full: 0 },
     }));
     await insertRows(driver, 'desk_hours', old);
     await ingest(
