@@ -119,6 +119,13 @@ export function createApp(
   const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
   const api = site && mountProductsApi(site);
   const tracer = findTracer();
+  const refuseCrossSite = crossSite({
+    origins,
+    isAccepted: site?.pages.acceptsPostsFrom,
+    covers: existing && isOurs,
+    takesTokens: isProductsApi,
+    log: site && log,
+  });
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
   const skipsExpress = site?.steps.length === 0;
 
@@ -144,13 +151,7 @@ export function createApp(
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
-    crossSite({
-      origins,
-      isAccepted: site?.pages.acceptsPostsFrom,
-      covers: existing && isOurs,
-      takesTokens: isProductsApi,
-      log: site && log,
-    }),
+    refuseCrossSite,
     skipsExpress && site.pages.inMemory,
     answers.compression && compress(),
     lateWrites(funnel),
@@ -167,9 +168,10 @@ export function createApp(
     site?.pages.data,
     site?.pages.pages,
     site?.routes && existing?.giveHeaders,
-    site?.routes,
+    site?.routes && unlessCrossSite(site.routes),
     existing?.run,
     existing?.giveHeaders,
+    existing && refuseCrossSite,
     tracker && !site && redirectHome(tracker.home),
     site && apiNotFound(),
     site && !existing && unclaimedMethods(),
@@ -234,6 +236,11 @@ function createExpress(trust: ProxyTrust): Express {
 /** A router costs each page as much as several steps. */
 function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): RequestHandler {
   return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
+}
+
+/** Leaves posts of other sites to the existing app. */
+function unlessCrossSite(handle: RequestHandler): RequestHandler {
+  return (req, res, next) => (requestInfo(req).isCrossSite ? next() : handle(req, res, next));
 }
 
 function redirectHome(home: string): RequestHandler {
