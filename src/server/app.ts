@@ -142,7 +142,8 @@ export function createApp(
     hostCheck({ origins, trust, log }),
     tracer && tracing(tracer, scrubPath),
     strictTransport(reportPath),
-    site?.apiOrigins?.length && apiOrigins(site.apiOrigins, isProductsApi),
+    site?.apiOrigins?.length &&
+      apiOrigins(site.apiOrigins, (path) => isProductsApi(path) && (!existing || isOurs(path))),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
     answers.tunnel?.(fail),
     assets({ files, findOldAsset: answers.findOldAsset, passesOn: existing !== undefined }),
@@ -185,7 +186,7 @@ export function createApp(
 
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
-    const { operations, handlers, takesPosts } = mountApi(api ?? [], {
+    const { operations, handlers, canAnswer } = mountApi(api ?? [], {
       app: inner,
       base: '/api',
       document,
@@ -197,7 +198,7 @@ export function createApp(
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router), takesPosts };
+    return { operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
@@ -214,7 +215,7 @@ export function createApp(
 
   /** The app also keeps its rules below `/api`, for paths that nothing of the product's API can answer. */
   function isOurs(path: string): boolean {
-    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.takesPosts(path));
+    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.canAnswer(path));
   }
 
   function isProductsApi(path: string): boolean {
