@@ -24,8 +24,9 @@ interface CrossSiteOptions {
 
 /**
  * Refuses requests that another site makes a visitor's browser send, before the body is read. Browsers name the source
- * of a request in `Sec-Fetch-Site`. Old browsers, and all browsers on plain HTTP to another machine, only send
- * `Origin`. A request with neither is not from a browser and carries no visitor's cookies.
+ * of a request in `Sec-Fetch-Site`, for which another of `PUBLIC_ORIGINS` is another site too. Old browsers, and all
+ * browsers on plain HTTP to another machine, only send `Origin`. A request with neither is not from a browser and
+ * carries no visitor's cookies.
  *
  * It also runs behind an existing app, and refuses marked requests that the app did not answer.
  */
@@ -41,7 +42,7 @@ export function crossSite({
     log &&
     sayOnce(
       log,
-      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If visitors use that Origin, add it to PUBLIC_ORIGINS. If its forms post to a page here, add it to acceptPostsFrom of the page.',
+      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If this line has no `site` and visitors use that Origin, add it to PUBLIC_ORIGINS. If its forms post to a page here, add it to acceptPostsFrom of the page.',
       Minute,
     );
   return function crossSite(req, res, next) {
