@@ -3,7 +3,6 @@ import { MiB } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
-import { isOfThisSite } from '../front/cross-site.ts';
 import { methodNotAllowed } from '../request/http-error.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -163,10 +162,9 @@ function servePages(services: PageServices): RequestHandler {
 }
 
 function serveNotFound(services: PageServices, match: PageMatch): RequestHandler {
-  const { origins } = services.server;
   return async function pageNotFound(request, response) {
-    // A layout around it can have the form. Behind an existing app its origin has not been checked yet.
-    const readsForm = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
+    // A layout around it can have the form.
+    const readsForm = request.method === 'POST' && isForm(request);
     await serve(services, toAsked(request, response, match, readsForm), readsForm ? postAction : showPage);
   };
 }
