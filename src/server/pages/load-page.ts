@@ -192,11 +192,12 @@ async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable)
  */
 export async function addSearch<Args extends LoaderArgs>(
   { search: schema }: Pick<ServerPage, 'search'>,
-  { search }: Pick<PageRequest, 'search'>,
+  { search, info }: Pick<PageRequest, 'search' | 'info'>,
   args: Args,
 ): Promise<Args & { readonly search?: unknown }> {
   if (!schema) return args;
-  const parsed = { value: await parseSearch(schema, search), enumerable: true };
+  const value = await parseSearch(schema, search, { info, log: () => args.context.log });
+  const parsed = { value, enumerable: true };
   // Reading the members of `args` would make a `Request` that few loaders need.
   return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(args), search: parsed }) as Args;
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { useSearch } from '../../../src/shared/rendering/hooks.ts';
 import { DATA, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
@@ -27,7 +27,8 @@ it.each([
   ['?page=x&sort=name&utm_source=mail', { page: 1, sort: 'name' }],
   ['?page=7&page=8&sort=up', { page: 1, sort: 'date' }],
   ['?tag=a&tag=b', { page: 1, tag: ['a', 'b'], sort: 'date' }],
-  ['?tag=a&__proto__=1', { page: 1, sort: 'date' }],
+  ['?tag=a&__proto__=1', { page: 1, tag: ['a'], sort: 'date' }],
+  ['?tag=a&page=x&sort=up', { page: 1, tag: ['a'], sort: 'date' }],
 ])('parses %j for loader and page, each route with its own schema', async (search, parsed) => {
   const app = await startPages(
     createTable({ search: Orders, loader: ((args: { search: unknown }) => args.search) as never }),
@@ -39,14 +40,24 @@ it.each([
   expect(data).toEqual({ '@frame': { root: { by: 'all' }, orders: parsed }, root: null, orders: parsed });
 });
 
-it('answers 400 with the reason if the schema needs a key', async () => {
-  const app = await startPages(
-    createTable({ search: z.object({ q: z.string({ error: 'Enter a word.' }), page: z.coerce.number() }), loader }),
-  );
-  const { status, text } = await app.ask('/orders?page=x');
+it.each([
+  ['a key is missing', z.object({ q: z.string({ error: 'Enter a word.' }) }), '', 'q: Enter a word.'],
+  ['a value is not valid', z.object({ page: z.number('Not a number.') }), '?page=2', 'page: Not a number.'],
+  ['there is another key', z.strictObject({}, 'One too many.'), '?utm_source=x', 'One too many.'],
+])('answers 400 with the reason of the schema if %s', async (_name, schema, search, reason) => {
+  const app = await startPages(createTable({ search: schema, loader }));
+  const { status, text } = await app.ask(`/orders${search}`);
   expect(status).toBe(400);
-  expect(text).toContain('The address of this page is not complete. q: Enter a word.');
+  expect(text).toContain(`>This address is not valid. ${reason}<`);
   expect(app.failures()).toEqual([]);
+});
+
+it.each([['1'], [undefined]])('names z.coerce in the log if a value is ignored and SPILLWAY_DEV is %s', async (dev) => {
+  vi.stubEnv('SPILLWAY_DEV', dev);
+  const app = await startPages(createTable({ search: z.object({ page: z.number().default(1) }) }));
+  expect((await app.ask('/orders?page=2')).status).toBe(200);
+  const said = app.lines.filter(({ msg }) => /use z\.coerce\.number\(\)/.test(String(msg)));
+  expect(said).toHaveLength(dev ? 1 : 0);
 });
 
 it('gives the search to versions, actions and copied arguments', async () => {
