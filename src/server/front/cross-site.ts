@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import { type EngineText, say } from '../../shared/rendering/language.ts';
 import { Minute } from '../../shared/units.ts';
 import { refuse } from '../errors/problem.ts';
 import { cutText } from '../errors/trim.ts';
@@ -57,9 +58,11 @@ export function crossSite({
       return next();
     }
     sayWhy?.(describe(req));
-    refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
+    refuse(req, res, 403, say(info.language, REFUSAL));
   };
 }
+
+const REFUSAL: EngineText = 'This request comes from another site, so it was not carried out.';
 
 /** Browsers add cookies and these schemes of `Authorization` automatically. A token is only sent by a script. */
 function hasAddedCredentials({ headers: { authorization, cookie } }: IncomingMessage): boolean {

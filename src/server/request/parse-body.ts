@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import { MAX_FORM_FIELDS, MAX_JSON_DEPTH, MAX_JSON_NODES } from '../limits.ts';
 import { badRequest, HttpError } from './http-error.ts';
 import { decodePercent } from './paths.ts';
@@ -30,6 +31,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+export const TOO_MANY_FIELDS: EngineText = `The form has more than ${MAX_FORM_FIELDS} fields.`;
+
 /** No keyboard can type it, and PostgreSQL does not store it. */
 const NO_TEXT = 'The form has the character U+0000, which is not part of a text.';
 
@@ -41,8 +44,7 @@ const NO_TEXT = 'The form has the character U+0000, which is not part of a text.
  */
 export function decodeFormText(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
-  if (text.split('&', MAX_FORM_FIELDS + 1).length > MAX_FORM_FIELDS)
-    throw new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`);
+  if (text.split('&', MAX_FORM_FIELDS + 1).length > MAX_FORM_FIELDS) throw new HttpError(413, TOO_MANY_FIELDS);
   if (text.includes('%00') || text.includes('\0')) throw badRequest(NO_TEXT);
   for (const [encoded] of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
     if (/%[89a-f]/i.test(encoded) && decodePercent(encoded) === undefined)

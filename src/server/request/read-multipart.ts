@@ -8,6 +8,7 @@ import { Busboy } from '@fastify/busboy';
 import { FORM_PIECE, MAX_FORM_FIELDS, MAX_FORM_MEMORY } from '../limits.ts';
 import { BodyTooLarge, bodies, type HeldBody } from './body-reader.ts';
 import { badRequest, HttpError } from './http-error.ts';
+import { TOO_MANY_FIELDS } from './parse-body.ts';
 import { createUploadFolder, requireSpace } from './upload-folder.ts';
 
 export interface MultipartRequest {
@@ -153,7 +154,7 @@ function parseParts(boundary: string, parts: Part[]) {
         .on('error', refuse);
       parts.push(part);
     })
-    .on('partsLimit', () => fail(new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`)))
+    .on('partsLimit', () => fail(new HttpError(413, TOO_MANY_FIELDS)))
     .on('error', refuse);
   const unlessFailed = (run: (done: () => void) => void) =>
     new Promise<void>((resolve, refused) => {

@@ -1,12 +1,13 @@
 import { Router } from 'express';
 import request from 'supertest';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import type { DocumentComponent, DocumentProps } from '../../../src/shared/rendering/language.ts';
 import { createFakePages, createTestApp } from '../../support/app.ts';
-import { DATA, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { DATA, FORM, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 const Localized: DocumentComponent = ({ lang, dir, head, children }: DocumentProps) => (
   <html lang={lang} dir={dir}>
@@ -23,6 +24,9 @@ Localized.language = (path) =>
           'This could not be loaded.': 'تعذر التحميل.',
           'This page does not accept the form.': 'غير مقبول.',
           'Something went wrong on our side': 'حدث خطأ.',
+          'This address is not valid.': 'عنوان غير صالح.',
+          'This request comes from another site, so it was not carried out.': 'من موقع آخر.',
+          'The form has more than 1000 fields.': 'حقول كثيرة.',
           'Too many requests. Wait a moment and try again.': 'طلبات كثيرة.',
         },
       }
@@ -42,6 +46,7 @@ const PAGES: readonly TestPage[] = [
     id: 'root',
     children: [
       { id: 'page', path: '/:lang/page' },
+      { id: 'found', path: '/:lang/found', server: { search: z.object({ q: z.string('Enter a word.') }) } },
       { id: 'kept', path: '/:lang/kept', mode: 'static' },
       {
         id: 'late',
@@ -77,6 +82,16 @@ it('says its own sentences in the language of the page, and the others in Englis
   expect((await app.ask('/de/late')).text).toContain('This could not be loaded.');
   expect((await app.post('/ar/page', 'a=1', DATA)).text).toContain('غير مقبول.');
   expect((await app.post('/de/page', 'a=1', DATA)).text).toContain('This page does not accept the form.');
+});
+
+it.each([
+  ['a search that its page does not accept', '/ar/found', undefined, 'عنوان غير صالح. q: Enter a word.'],
+  ['a form of another site', '/ar/page', { Origin: 'https://evil.example' }, 'من موقع آخر.'],
+  ['a form with too many fields', '/ar/page', FORM, 'حقول كثيرة.'],
+])('refuses %s in the language of its path', async (_name, path, headers, text) => {
+  const app = await startPages(PAGES, { document: Localized });
+  const reply = headers ? await app.post(path, 'a&'.repeat(1001), headers) : await app.ask(path);
+  expect(reply.text).toContain(text);
 });
 
 it('answers for a route of Express that fails or refuses in the language of its path', async () => {
