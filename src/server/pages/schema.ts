@@ -32,9 +32,9 @@ export async function parseSearch(
   const parse = async () => schema['~standard'].validate(fields);
   const first = await parse();
   if (!first.issues) return first.value;
+  // A list of one looks like a text.
   for (const key of toKeys(first.issues)) {
-    if (typeof fields[key] === 'string')
-      fields[key] = [fields[key]]; // a list of one looks like a text
+    if (typeof fields[key] === 'string') fields[key] = [fields[key]];
     else delete fields[key];
   }
   const second = await parse();
