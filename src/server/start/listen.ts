@@ -39,8 +39,6 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
       deskUrl = await listenOn(desk.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
     announce(url, log);
     keepRequestsYoung();
-    if (isFirst) logAdvice(config, log);
-    if (!development) warnOfNode(log);
     if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   } catch (error) {
     // Otherwise the next start would report that this process died.
@@ -48,6 +46,9 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
     throw error;
   }
   await tracker?.ready(deskUrl ?? config.publicOrigins[0] ?? url, isFirst);
+  // After the link to the desk, which is what a new user needs first.
+  if (isFirst) logAdvice(config, log);
+  if (!development) warnOfNode(log);
   // So that a process that is killed also makes the next start faster.
   setTimeout(flushCompileCache, CACHE_AFTER).unref();
 }
@@ -131,12 +132,14 @@ function warnOfNode(log: Basics['log']): void {
 
 /** Logs settings that are worth changing. */
 function logAdvice({ publicOrigins, isLoopback }: Config, log: Basics['log']): void {
-  if (publicOrigins.length === 0) {
+  if (isLoopback) {
+    const more = publicOrigins.length === 0 ? ' In production, also set PUBLIC_ORIGINS=https://example.com.' : '';
+    log.info(`Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.${more}`);
+  } else if (publicOrigins.length === 0) {
     log.warn(
       'PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it in production, for example PUBLIC_ORIGINS=https://example.com.',
     );
   }
-  if (isLoopback) log.info('Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.');
 }
 
 /** A guard that does not await such a call lets everybody through, so it is a failure. */

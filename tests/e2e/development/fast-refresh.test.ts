@@ -202,7 +202,7 @@ describe('the server', () => {
     expect(asked).toBeGreaterThan(20);
     await poll(() => app.output()).toContain('Stopping. The server finishes the requests in flight, then exits.');
     expect(app.output()).not.toContain('ended unexpectedly');
-    expect(app.output().split('PUBLIC_ORIGINS is not set')).toHaveLength(2); // a hint, once
+    expect(app.output().split('Listening on localhost only')).toHaveLength(2); // a hint, once
   });
 
   test('gets another request for data and for a module if one was cut off, and no state is lost', async () => {
