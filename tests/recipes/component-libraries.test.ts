@@ -1,10 +1,15 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RunningApp, startApp } from '../support/owned-app.ts';
-import { openPage, useRecipe } from './recipe.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOwnedApp, type RunningApp, readProjectFile, startApp } from '../support/owned-app.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+import { openPage } from './recipe.ts';
 
 /** A library's page: what it imports and shows, also later, and how its styles are recognized. */
 interface Library {
+  readonly section: string;
+  /** What the recipe puts into the root layout: an element around everything, or beside it. */
+  readonly around?: string;
+  readonly beside?: string;
   readonly imports: string;
   readonly shown: string;
   readonly late?: string;
@@ -14,6 +19,8 @@ interface Library {
 
 const LIBRARIES: Record<string, Library> = {
   mui: {
+    section: 'MUI',
+    around: 'Mui',
     imports: `import { Alert, Button, Dialog, DialogContent } from '@mui/material';`,
     shown: `
       <Button variant="contained" onClick={() => setOpen(true)}>Open</Button>
@@ -26,8 +33,11 @@ const LIBRARIES: Record<string, Library> = {
     opens: { selector: '[role=dialog]', position: 'relative', locksScroll: true },
   },
   mantine: {
-    imports: `import { Box, Button, Modal } from '@mantine/core';`,
+    section: 'Mantine',
+    around: 'Mantine',
+    imports: `import { Box, Button, Modal, SimpleGrid } from '@mantine/core';`,
     shown: `
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>Grid</SimpleGrid>
       <Button p={{ base: 3, xs: 13 }} onClick={() => setOpen(true)}>Open</Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)}>Opened</Modal>`,
     late: '<Box id="late" p={{ base: 1, xs: 7 }}>Late</Box>',
@@ -39,6 +49,7 @@ const LIBRARIES: Record<string, Library> = {
     opens: { selector: '.mantine-Modal-inner', position: 'fixed', locksScroll: true },
   },
   radix: {
+    section: 'Radix and shadcn/ui',
     imports: `import { Dialog } from 'radix-ui'; import { Scrollable } from '../ui/scroll-area.tsx';`,
     shown: `
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
@@ -59,6 +70,8 @@ const LIBRARIES: Record<string, Library> = {
     opens: { selector: '[role=dialog]', position: 'fixed', locksScroll: true },
   },
   styled: {
+    section: 'styled-components',
+    around: 'Styled',
     imports: `
       import { styled } from 'styled-components';
       const Heading = styled.h1\`padding: 17px; background: rebeccapurple; color: white;\`;
@@ -71,6 +84,8 @@ const LIBRARIES: Record<string, Library> = {
     ],
   },
   sonner: {
+    section: 'sonner',
+    beside: 'Toasts',
     imports: `import { toast } from 'sonner';`,
     shown: `<button type="button" onClick={() => toast('Opened')}>Open</button>`,
     styled: [],
@@ -81,10 +96,7 @@ const LIBRARIES: Record<string, Library> = {
 const MODES = ['dynamic', 'static', 'shell'] as const;
 type Mode = (typeof MODES)[number];
 
-const pages = Object.keys(LIBRARIES).flatMap((name) => MODES.map((mode) => ({ name, mode, path: `/${name}/${mode}` })));
-const toId = ({ name, mode }: { name: string; mode: Mode }) => `'${name}.${mode}'`;
-
-const toPage = ({ imports, shown, late }: Library) => `
+const toPage = ({ imports, shown, late }: Pick<Library, 'imports' | 'shown' | 'late'>) => `
   import { Suspense, use, useState } from 'react';
   ${imports}
   function Late({ data }) { return data ? use(data.late) : null; }
@@ -93,65 +105,50 @@ const toPage = ({ imports, shown, late }: Library) => `
     return <><title>Page</title>${shown}${late ? `<Suspense fallback="…"><Late data={data} />${late}</Suspense>` : ''}</>;
   }`;
 
-const app = useRecipe(
-  'component-libraries',
-  (it) => {
-    it.write({
-      'src/shared/product/routes.tsx': `
-        import { defineRoutes } from '#engine';
-        export const routes = defineRoutes([{
-          id: 'root',
-          page: () => import('./pages/root/root.tsx'),
-          children: [
-            { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
-            { id: 'plain', path: '/plain', mode: 'static', page: () => import('./pages/home/home.tsx') },
-            ${pages
-              .map((page) => {
-                const mode = page.mode === 'dynamic' ? '' : `mode: '${page.mode}', `;
-                return `{ id: ${toId(page)}, path: '${page.path}', ${mode}page: () => import('./pages/${page.name}.tsx') },`;
-              })
-              .join('\n')}
-          ],
-        }]);`,
-      'src/server/product/pages/index.ts': `
-        import { setTimeout } from 'node:timers/promises';
-        const late = { loader: () => ({ late: setTimeout(200) }) };
-        export const pages = {
-          root: null, home: null, plain: null,
-          ${pages.map((page) => `${toId(page)}: ${page.mode === 'static' ? null : 'late'}`).join(', ')}
-        };`,
-      'src/shared/product/pages/root/root.tsx': `
-        import { Outlet } from 'react-router';
-        import { Link } from '#engine';
-        import { Mantine } from '../../ui/mantine.tsx';
-        import { Mui } from '../../ui/mui.tsx';
-        import { Styled } from '../../ui/styled.tsx';
-        import { Toasts } from '../../ui/toasts.tsx';
-        export default function Root() {
-          return (
-            <Mui><Mantine><Styled>
-              <main style={{ minHeight: '150vh' }}><Outlet /></main>
-              <nav>${pages.map(({ path }) => `<Link to="${path}">${path}</Link> `).join('')}</nav>
-              <Toasts />
-            </Styled></Mantine></Mui>
-          );
-        }`,
-      ...Object.fromEntries(
-        Object.entries(LIBRARIES).map(([name, it]) => [`src/shared/product/pages/${name}.tsx`, toPage(it)]),
-      ),
-    });
-  },
-  { withPackages: true },
-);
+const sections = readProjectFile('docs/recipes/component-libraries.md').split('\n## ');
 
-let server: RunningApp;
-beforeAll(async () => {
-  server = await startApp(app.folder);
-});
-afterAll(async () => void (await server?.stop()));
-
-const open = (path: string, options: BrowserContextOptions = {}) =>
-  openPage(server.url + path, { viewport: { width: 900, height: 600 }, ...options });
+/** Creates an app with one library, by the sections that its own section needs. */
+function createApp({ section, around, beside, ...library }: Library) {
+  const find = (title: string) => `\n## ${sections.find((text) => text.startsWith(`${title}\n`)) ?? ''}`;
+  const needed = find(section).includes('(#trusted-types)') ? [find('Trusted Types')] : [];
+  const blocks = [find('Static pages'), ...needed, find(section)].flatMap((text) => listBlocks(text));
+  const app = createOwnedApp(blocks, { withPackages: true, over: 'recipes/component-libraries' });
+  const rest = (mode: Mode) => `path: '/${mode}', page: () => import('./pages/library.tsx')`;
+  app.write({
+    'src/shared/product/routes.tsx': `
+      import { defineRoutes } from '#engine';
+      export const routes = defineRoutes([{
+        id: 'root',
+        page: () => import('./pages/root/root.tsx'),
+        children: [
+          { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+          { id: 'plain', path: '/plain', mode: 'static', page: () => import('./pages/home/home.tsx') },
+          { id: 'dynamic', ${rest('dynamic')} },
+          { id: 'static', mode: 'static', ${rest('static')} },
+          { id: 'shell', mode: 'shell', ${rest('shell')} },
+        ],
+      }]);`,
+    'src/server/product/pages/index.ts': `
+      import { setTimeout } from 'node:timers/promises';
+      const late = { loader: () => ({ late: setTimeout(200) }) };
+      export const pages = { root: null, home: null, plain: null, static: null, dynamic: late, shell: late };`,
+    'src/shared/product/pages/root/root.tsx': `
+      import { Outlet } from 'react-router';
+      import { Link } from '#engine';
+      ${[around, beside].map((name) => (name ? `import { ${name} } from '../../ui/${name.toLowerCase()}.tsx';` : '')).join('\n')}
+      export default function Root() {
+        return (
+          <${around ?? ''}>
+            <main style={{ minHeight: '150vh' }}><Outlet /></main>
+            <nav>${MODES.map((mode) => `<Link to="/${mode}">${mode}</Link> `).join('')}</nav>
+            ${beside ? `<${beside} />` : ''}
+          </${around ?? ''}>
+        );
+      }`,
+    'src/shared/product/pages/library.tsx': toPage(library),
+  });
+  return app;
+}
 
 async function expectStyled(page: Page, { styled }: Library): Promise<void> {
   for (const [selector, property, value] of styled) {
@@ -172,41 +169,48 @@ async function expectOpens(page: Page, { opens }: Library): Promise<void> {
   if (opens.locksScroll) await expect.poll(overflow).toBe('hidden');
 }
 
-const names = Object.keys(LIBRARIES);
+describe.each(Object.entries(LIBRARIES))('%s alone', (_name, library) => {
+  const app = createApp(library);
+  let server: RunningApp;
+  beforeAll(async () => {
+    await app.build();
+    server = await startApp(app.folder);
+  });
+  afterAll(async () => {
+    await server?.stop();
+    app.remove();
+  });
+  const open = (path: string, options: BrowserContextOptions = {}) =>
+    openPage(server.url + path, { viewport: { width: 900, height: 600 }, ...options });
 
-it.each(names.flatMap((name) => MODES.map((mode) => [name, mode] as const)))(
-  '%s is styled without JavaScript, and works without a violation or a mismatch: a %s page',
-  async (name, mode) => {
-    const library = LIBRARIES[name] as Library;
-    const path = `/${name}/${mode}`;
-    const bare = await open(`${path}${mode === 'static' ? '' : '?_whole=1'}`, { javaScriptEnabled: false });
-    await expectStyled(bare.page, library);
-    const { page, complaints } = await open(path);
+  it.each(MODES)(
+    'is styled without JavaScript, and works without a violation or a mismatch: a %s page',
+    async (mode) => {
+      const whole = mode === 'static' ? '' : '?_whole=1';
+      const bare = await open(`/${mode}${whole}`, { javaScriptEnabled: false });
+      await expectStyled(bare.page, library);
+      const { page, complaints } = await open(`/${mode}`);
+      await expectStyled(page, library);
+      await expectOpens(page, library);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['/', 'dynamic'],
+    ['/', 'static'],
+    ['/plain', 'dynamic'],
+  ])('works after a navigation from %s to a %s page', async (from, mode) => {
+    const { page, complaints, documents } = await open(from);
+    await page.getByRole('link', { name: mode }).click();
+    await page.getByText(library.opens ? 'Open' : 'Styled', { exact: true }).waitFor();
     await expectStyled(page, library);
     await expectOpens(page, library);
     expect(complaints).toEqual([]);
-  },
-);
+    expect(documents).toEqual([from]);
+  });
 
-it.each(
-  names.flatMap((name) =>
-    [
-      ['/', 'dynamic'],
-      ['/', 'static'],
-      ['/plain', 'dynamic'],
-    ].map((way) => [name, ...way]),
-  ),
-)('%s works after a navigation from %s to a %s page', async (name = '', from = '', mode = '') => {
-  const library = LIBRARIES[name] as Library;
-  const { page, complaints, documents } = await open(from);
-  await page.getByRole('link', { name: `/${name}/${mode}` }).click();
-  await page.getByText(library.opens ? 'Open' : 'Styled', { exact: true }).waitFor();
-  await expectStyled(page, library);
-  await expectOpens(page, library);
-  expect(complaints).toEqual([]);
-  expect(documents).toEqual([from]);
-});
-
-it('has caused no report of a browser', () => {
-  expect(server.log()).not.toContain('A browser reported a failure');
+  it('has caused no report of a browser', () => {
+    expect(server.log()).not.toContain('A browser reported a failure');
+  });
 });

@@ -6,10 +6,6 @@ import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
 const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
   [
-    /\b(?:require-trusted-types-for|trusted-types)\b/,
-    'A script set HTML from a plain string, as dangerouslySetInnerHTML does. Sanitise the HTML and use a Trusted Types policy: docs/recipes/html.md shows how.',
-  ],
-  [
     /\bscript-src\S* eval/,
     'A script ran text as code (eval or new Function), which the policy blocks. If a library does so, look for its option or build without it.',
   ],
@@ -29,6 +25,22 @@ const STYLE_HINTS: readonly (readonly [sample: RegExp, fix: string])[] = [
   [/^/, 'styled-components needs the nonce of StyleSheetManager, Emotion that of createCache().'],
 ];
 
+/** Advice on text that Trusted Types do not accept, by the start of its sample: what was set, and the text. */
+const TEXT_HINTS: readonly (readonly [sample: RegExp, hint: string])[] = [
+  [
+    /^HTMLScriptElement src/,
+    'A script was inserted with a URL that no Trusted Types policy has checked. Use loadScript() of docs/recipes/other-hosts.md.',
+  ],
+  [
+    /^[^|]*\|[^<]*\{/,
+    'A component library set styles as HTML. It needs the Trusted Types policy of docs/recipes/component-libraries.md.',
+  ],
+  [
+    /^/,
+    'A script set HTML from a plain string, as dangerouslySetInnerHTML does. Sanitise the HTML and use a Trusted Types policy: docs/recipes/html.md shows how.',
+  ],
+];
+
 interface Advised {
   readonly kind: IncidentKind;
   readonly title: string;
@@ -38,8 +50,9 @@ interface Advised {
 /** Returns advice on an incident, if its kind has any. */
 export function toHint({ kind, title, shown }: Advised): string | undefined {
   if (kind !== 'csp') return toErrorHint(title);
+  const [, sample = ''] = shown?.full?.extra.find(([name]) => name === 'sample') ?? [];
+  if (/\btrusted-types\b/.test(title)) return TEXT_HINTS.find(([start]) => start.test(sample))?.[1];
   if (/\bstyle-src(?:-elem)? inline/.test(title)) {
-    const [, sample = ''] = shown?.full?.extra.find(([name]) => name === 'sample') ?? [];
     const fix = STYLE_HINTS.find(([start]) => start.test(sample))?.[1];
     return `A style element without the page's nonce was blocked. ${fix} Static pages have no nonce and need staticStyle. See docs/recipes/component-libraries.md.`;
   }

@@ -117,6 +117,14 @@ describe('an incident', () => {
       { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '' } },
       ['styled-components needs the nonce of StyleSheetManager'],
     ],
+    ...[
+      ['HTMLScriptElement src|https://stats.example/a.js', 'other-hosts.md'],
+      ['Element innerHTML|.__m__-_r_c_{--sg-spacing', 'component-libraries.md'],
+      ['Element innerHTML|<b>Bold</b><style>a{}', 'html.md'],
+    ].map<[Partial<StoredFailure>, string[]]>(([sample, page = '']) => [
+      { kind: 'csp', title: 'csp require-trusted-types-for', extra: { sample } },
+      [page],
+    ]),
   ])('shows what only its kind has: %#', async (failure, parts) => {
     const words = toWords((await showOf({ at: NOW, ...failure })).text);
     for (const part of parts) expect(words).toContain(part);
