@@ -41,6 +41,7 @@ function createReadmeApp(): OwnedApp {
     'src/client/product',
     'tests/support/product',
     'biome.json',
+    'build/shared-imports.grit',
     '.gitignore',
   ]) {
     rmSync(join(app.folder, path), { recursive: true, force: true });
@@ -126,14 +127,30 @@ it('a handler with an undeclared response does not compile', async () => {
   );
 });
 
+function lint(folder: string) {
+  for (const file of ['biome.json', 'build/shared-imports.grit', '.gitignore'])
+    cpSync(join(project, file), join(folder, file));
+  const paths = [...PRODUCT, ...globSync('tests/**/product', { cwd: folder })];
+  return spawnSync(biome, ['check', '--error-on-warnings', ...paths], { cwd: folder, encoding: 'utf8' });
+}
+
 it.each(written)('%s passes the linter', (_, create) => {
   const { folder, remove } = create();
   onTestFinished(remove);
-  for (const file of ['biome.json', '.gitignore']) cpSync(join(project, file), join(folder, file));
-  const { stderr, status } = spawnSync(
-    biome,
-    ['check', '--error-on-warnings', ...PRODUCT, ...globSync('tests/**/product', { cwd: folder })],
-    { cwd: folder, encoding: 'utf8' },
-  );
+  const { stderr, status } = lint(folder);
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+});
+
+it.each([
+  ['#product-server/pages/index.ts', 'import'],
+  ['../../server/product/pages/index.ts', 'import'],
+  ['#product-server/pages/index.ts', 'import type'],
+])('shared code that imports %s with `%s`', (path, keyword) => {
+  const app = createOwnedApp();
+  onTestFinished(app.remove);
+  app.write({
+    'src/shared/product/all.ts': `${keyword} { pages } from '${path}';\n\nexport type All = typeof pages;\n`,
+  });
+  const { stderr } = lint(app.folder);
+  expect(stderr.includes('This would put code of the server into the browser')).toBe(keyword === 'import');
 });

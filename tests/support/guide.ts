@@ -18,6 +18,7 @@ const KEPT = [
   'vitest.config.ts',
   'tsconfig.json',
   'biome.json',
+  'build/shared-imports.grit',
   '.gitignore',
   '.env.example',
 ];
