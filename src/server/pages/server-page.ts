@@ -73,7 +73,7 @@ export interface UploadAction<Handler> {
   readonly run: Handler;
 }
 
-type Action<Handler> = Handler | UploadAction<Handler>;
+type Action<Handler> = (Handler & { readonly maxBytes?: never }) | UploadAction<Handler>;
 
 /** An action as the engine calls it. */
 export type ActionHandler = (args: ActionArgs) => unknown;
