@@ -195,7 +195,7 @@ function toRequestRecord(
     const value = context.headers?.[name];
     if (value !== undefined) shown[name] = String(value);
   }
-  const url = context.url ?? info.target;
+  const url = (context.url ?? info.target).replace(/\?$/, ''); // a form without fields adds it
   return {
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.

@@ -167,7 +167,7 @@ describe('a failure', () => {
     info.addBreadcrumb({ category: 'fetch', message: 'GET https://api.example/' });
     const error = boom();
     const headers = { 'user-agent': 'canary-agent', cookie: 'sid=canary' };
-    const disposition = fail(error, { origin: 'action', routeId: 'cart', url: '/', info, headers });
+    const disposition = fail(error, { origin: 'action', routeId: 'cart', url: '/?', info, headers });
     fail(error, { origin: 'render', info });
     expect(told).toHaveLength(2);
     const { failure } = told[0] ?? {};
