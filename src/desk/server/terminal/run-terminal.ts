@@ -212,7 +212,7 @@ function writeTest({ root, print, tell }: Desk, test: ReturnType<typeof presentT
   if (!test) throw new TerminalError(NO_TEST);
   if (!existsSync(join(root, 'tests'))) {
     throw new TerminalError(
-      `${root} has no folder "tests". Use the command in a clone of your project, or "Copy as test" in the desk.`,
+      `${root} has no folder "tests". Use the command in a clone of your project, or "Copy test" in the desk.`,
     );
   }
   const path = join(root, test.file);

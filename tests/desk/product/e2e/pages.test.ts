@@ -102,9 +102,9 @@ test('an address in the search box leads to the source line, which can be copied
   const path = `/desk/${address.replace('-', '/')}`;
   expect(page.url()).toBe(site.url + path);
   const read = () => page.evaluate(() => navigator.clipboard.readText());
-  await press(page, 'Copy as text');
+  await press(page, 'Copy stack');
   await expect.poll(read).toContain(`${FAILED}\n    at failLoader.loader (src/server/product/pages/`);
-  await press(page, 'Copy as test');
+  await press(page, 'Copy test');
   await expect.poll(read).toContain(`it('GET /tour/fail/loader does not fail with ${address.slice(0, 8)}'`);
   const copied = await read();
   await link(page, 'Incidents').click();

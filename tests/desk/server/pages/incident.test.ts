@@ -42,7 +42,7 @@ describe('an incident', () => {
     const parts = [
       `${DIGEST} Warning Open TypeError: boom in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id`,
       'Happened 1 × server',
-      'Stack Copy as text TypeError: boom',
+      'Stack Copy stack TypeError: boom',
       'loadCart src/server/product/pages/cart.ts:2:21',
       '2 This line: return cart.order.total; // here',
       'Came from /orders Client curl/8.4.0, a robot',
@@ -51,7 +51,7 @@ describe('an incident', () => {
       'Failed while a loader ran',
       'plan business',
       'No activity yet.',
-      `Copy as test tests/product/failures/${DIGEST}.test.ts`,
+      `Copy test tests/product/failures/${DIGEST}.test.ts`,
     ];
     const words = toWords(text);
     for (const part of parts) expect(words).toContain(part);

@@ -44,9 +44,9 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
             </span>
           )}
           <KindBadge kind={row.kind} />
+          <Sides counts={counts} />
           <code>{digest}</code>
           <Place of={place} />
-          <Sides counts={counts} />
         </p>
       </div>
       <div className={styles.chart}>

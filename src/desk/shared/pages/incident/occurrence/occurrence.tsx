@@ -140,7 +140,7 @@ function Full({
 /** A test that fails as this occurrence did. Without scripts, the text can be selected. */
 function Test({ of: { file, text } }: { readonly of: TestShape }) {
   return (
-    <Panel title="Test" aside={<CopyButton text={text}>Copy as test</CopyButton>}>
+    <Panel title="Test" aside={<CopyButton text={text}>Copy test</CopyButton>}>
       <details>
         <summary>{file}</summary>
         <pre>{text}</pre>

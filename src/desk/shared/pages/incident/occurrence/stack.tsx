@@ -9,7 +9,7 @@ import styles from './stack.module.css';
 /** The chain of errors, outermost first. Frames of the app are open, the others folded. */
 export function Stack({ of: { errors, stackText, story } }: { readonly of: FullShape }) {
   return (
-    <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
+    <Panel title="Stack" aside={<CopyButton text={stackText}>Copy stack</CopyButton>}>
       {errors.map((error, index) => (
         <ErrorPart key={index} of={error} hasCaused={index > 0} isTold={story !== undefined} />
       ))}
