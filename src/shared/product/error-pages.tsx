@@ -54,9 +54,15 @@ function Failure({ error, host }: ErrorPageProps) {
   return (
     <ErrorPage title={`Something went wrong ${error.inBrowser ? 'in your browser' : 'on our side'}`}>
       <p className="error-sentence">{sentence}</p>
-      {error.digest && !error.inBrowser && (
-        <p>
-          Digest: <ErrorDigest error={error} />
+      {/* In the browser it arrives when the server has received the report, so its line is reserved: nothing moves when it
+      appears, and screen readers announce it. */}
+      {(error.digest || error.inBrowser) && (
+        <p {...(error.inBrowser && { role: 'status', className: 'error-digest' })}>
+          {error.digest && (
+            <>
+              Digest: <ErrorDigest error={error} />
+            </>
+          )}
         </p>
       )}
       <p>
@@ -65,17 +71,6 @@ function Failure({ error, host }: ErrorPageProps) {
           : 'Our server failed. Try again in a minute.'}
       </p>
       <WaysOn />
-      {error.inBrowser && (
-        // It arrives when the server has received the report, so its line is reserved: nothing moves when it appears, and
-        // screen readers announce it.
-        <p role="status" className="error-digest">
-          {error.digest && (
-            <>
-              Digest: <ErrorDigest error={error} />
-            </>
-          )}
-        </p>
-      )}
     </ErrorPage>
   );
 }

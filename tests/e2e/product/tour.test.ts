@@ -27,6 +27,32 @@ test('the API page shows responses, and calls the API with the typed client', as
   expect(documents).toEqual(['/tour/api']);
 });
 
+test.each([
+  ['/tour/failures', 390, 'page'],
+  ['/tour/fail/late', 390, 'true'],
+  ['/tour/failures', 700, 'page'],
+])('on a narrow screen, the menu of %s has one row and shows the current item', async (path, width, current) => {
+  const { page } = await site.open(path, { viewport: { width, height: 800 } });
+  await hydrated(page);
+  const item = page.getByRole('link', { name: 'Failures', exact: true });
+  expect(await item.getAttribute('aria-current')).toBe(current);
+  await expect.poll(async () => (await item.boundingBox())?.x).toBeLessThan(width - 80);
+  expect((await page.locator('header').boundingBox())?.height).toBeLessThan(110);
+});
+
+test('an error page has its digest above its links, and no footer', async () => {
+  const { page } = await site.open('/tour/fail/loader');
+  const { page: other } = await site.open('/tour/fail/client');
+  await hydrated(other);
+  await press(other, 'Throw in a component');
+  for (const at of [page, other]) {
+    const text = at.locator('.error-page');
+    await text.getByText('Digest:').waitFor();
+    expect(await text.innerText()).toMatch(/Digest: \S+\s.*Our .*Try again or go to the start page$/s);
+    expect(await at.locator('footer').isVisible()).toBe(false);
+  }
+});
+
 test('a favicon exists for browsers that request it by default', async () => {
   const { page } = await site.open('/');
   const size = await page.evaluate(async () => {

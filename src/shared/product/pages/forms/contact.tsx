@@ -1,4 +1,5 @@
 import { Form, useActionResult } from '../../forms.ts';
+import { Clock } from '../../ui/clock.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
@@ -28,7 +29,11 @@ export function Contact() {
         <FormError result={result} />
       </Form>
       <div role="status">
-        {sent && <p>Thank you. Sent at {sent.sentAt.toISOString()}. (The tour does not store messages.)</p>}
+        {sent && (
+          <p>
+            Thank you. Sent at <Clock at={sent.sentAt} />. (The tour does not store messages.)
+          </p>
+        )}
       </div>
     </section>
   );

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { Outlet, useLocation } from 'react-router';
 import { Link, NavLink } from '#engine';
 import './global.css';
@@ -13,14 +14,20 @@ const SECTIONS = [
   { to: '/tour/shell', text: 'Shell' },
   { to: '/tour/cards', text: 'Cards' },
   { to: '/tour/api', text: 'API' },
-  { to: '/tour/failures', text: 'Failures' },
+  { to: '/tour/failures', text: 'Failures', under: '/tour/fail' },
 ];
 
 /** The layout of every page: the menu, and a form that works on all of them. */
 export default function Root() {
   const { pathname } = useLocation();
-  const stop = SECTIONS.findIndex(({ to }) => pathname.startsWith(to));
+  const stop = SECTIONS.findIndex(({ to, under = to }) => pathname.startsWith(under));
   const next = (stop >= 0 || pathname === '/') && SECTIONS[stop + 1];
+  const nav = useRef<HTMLElement>(null);
+  // On a phone, the menu is wider than the screen.
+  useEffect(() => {
+    const current = nav.current?.children[stop] as HTMLElement | undefined;
+    nav.current?.scrollTo(current ? current.offsetLeft - 99 : 0, 0);
+  }, [stop]);
   return (
     <>
       <a className="skip-link" href="#main">
@@ -30,11 +37,16 @@ export default function Root() {
         <NavLink className={styles.brand} to="/" prefetch="intent">
           Spillway
         </NavLink>
-        <nav className={styles.nav} aria-label="Tour">
-          {SECTIONS.map(({ to, text }) => (
-            <NavLink key={to} to={to} prefetch="intent">
+        <nav ref={nav} className={styles.nav} aria-label="Tour">
+          {SECTIONS.map(({ to, text }, index) => (
+            <Link
+              key={to}
+              to={to}
+              prefetch="intent"
+              aria-current={index === stop ? (pathname === to ? 'page' : 'true') : undefined}
+            >
               {text}
-            </NavLink>
+            </Link>
           ))}
         </nav>
       </header>
