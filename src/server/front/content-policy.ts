@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
+import { WiringError } from '../errors/wiring-error.ts';
 import { drawRandom } from '../request/request-info.ts';
 
 /** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
@@ -67,7 +68,7 @@ function toStyles(sources: readonly string[]): string {
   return directive('style-src', "'self' 'report-sample'", sent);
 }
 
-/** @throws TypeError with a sentence for sources that cannot work */
+/** @throws WiringError with a sentence for sources that cannot work */
 export function createContentPolicy(
   extra: ContentSources = {},
   { earlyScript = '', reportPath, styleAttributes }: ContentPolicyOptions,
@@ -126,7 +127,7 @@ function requireKnown(extra: ContentSources): void {
   const advice = unknown.startsWith('script')
     ? "Scripts of other hosts need the page's nonce instead: see docs/recipes/other-hosts.md."
     : `Use one of these: ${KINDS.join(', ')}.`;
-  throw new TypeError(`\`contentSources\` has no \`${unknown}\`. ${advice}`);
+  throw new WiringError(`\`contentSources\` has no \`${unknown}\`. ${advice}`);
 }
 
 function directive(name: string, own: string, extra: readonly string[] = []): string {
@@ -140,12 +141,12 @@ function optional(name: string, sources: readonly string[] | undefined): string[
 /** A `;`, a `,` or a space in a source would begin another directive, policy or source. */
 function toSource(source: string): string {
   if (/^(?:unsafe-|nonce-|sha\d+-|self$|none$)/.test(source)) {
-    throw new TypeError(
+    throw new WiringError(
       `The content policy was given the source ${JSON.stringify(source)}, which browsers take for a host. Keep its quotation marks: ${JSON.stringify(`'${source}'`)}.`,
     );
   }
   if (/^[^\s;,]+$/.test(source)) return source;
-  throw new TypeError(
+  throw new WiringError(
     `The content policy was given the source ${JSON.stringify(source)}. Give each source as a string of its own, without blanks, commas or semicolons.`,
   );
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { WiringError } from '../../../src/server/errors/wiring-error.ts';
 import { BOOT_ID, createContentPolicy } from '../../../src/server/front/content-policy.ts';
 
 /** For pages that can have `style` attributes. */
@@ -32,8 +33,10 @@ it.each([
   expect(policy.forStatic()).toContain(constant);
 });
 
-it('explains sources that cannot work', () => {
+it('explains sources that cannot work, in place of a stack', () => {
   const create = (sources: object) => () => createContentPolicy(sources, STYLED);
+  expect(create({ image: ['a b'] })).toThrow(WiringError);
+  expect(create({ images: [] })).toThrow(WiringError);
   expect(create({ style: ['unsafe-inline'] })).toThrow(`Keep its quotation marks: "'unsafe-inline'".`);
   expect(create({ script: ['https://tags.example'] })).toThrow(/has no `script`.*docs\/recipes\/other-hosts\.md/);
   expect(create({ images: [] })).toThrow(/has no `images`. Use one of these: style, .*image/);
