@@ -1,8 +1,18 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { toBaseFile } from './base.mjs';
 import { createModuleLoader, toPath } from './module-loader.mjs';
+
+const engine = 'src/shared/index.ts';
+
+/** The names of `#engine`, which is in the base: a module would find a missing one undefined. */
+async function listEngine(root) {
+  const options = /** @type {const} */ ({ format: 'esm', write: false, metafile: true, logLevel: 'silent' });
+  const { metafile } = await esbuild.build({ ...options, absWorkingDir: root, entryPoints: [engine], outdir: 'dist' });
+  return new Set(Object.values(metafile.outputs)[0].exports);
+}
 
 /**
  * The modules of the product as browsers load them, one by one. An edit compiles one module and gives it a new URL. If
@@ -51,10 +61,14 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
 
   /** A browser would find a missing name only when it loads the module, and the page would have to be loaded again. */
   async function requireNames(all) {
+    /** @type {Promise<Set<string>> | undefined} */
+    let ofEngine;
     for (const [key, module] of all) {
       for (const { specifier, name } of module.facts?.imports ?? []) {
-        const target = targets.get(`${key} ${specifier}`);
-        const known = target && listExports(target, all);
+        const isEngine = specifier === '#engine';
+        const target = isEngine ? engine : targets.get(`${key} ${specifier}`);
+        if (isEngine) ofEngine ??= listEngine(root);
+        const known = isEngine ? await ofEngine : target && listExports(target, all);
         if (!known || known.has(name)) continue;
         const errors = [
           {

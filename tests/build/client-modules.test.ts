@@ -221,3 +221,22 @@ export const seen = [Loud(), other.value];`,
     expect(Object.keys(modules.listUrls())).toContain(`${PRODUCT}part.loud.tsx`);
   });
 });
+
+test('a name that #engine does not have is a mistake at its line, as in the build', async () => {
+  const text =
+    "import { Form, type Props } from '#engine';\nexport default function Home(props: Props) { return Form; }";
+  write({
+    'package.json': '{ "type": "module", "imports": { "#engine": "./src/shared/index.ts" } }',
+    'src/shared/index.ts': "export type Props = object;\nexport { Link } from './link.ts';",
+    'src/shared/link.ts': 'export const Link = 1;',
+  });
+  await expect(save({ [HOME]: text })).rejects.toMatchObject({
+    errors: [
+      {
+        text: 'No matching export in "src/shared/index.ts" for import "Form"',
+        location: { file: HOME, line: 1, column: 9 },
+      },
+    ],
+  });
+  await save({ [HOME]: text.replaceAll('Form', 'Link') });
+});
