@@ -181,14 +181,10 @@ function writeManifest(packages) {
   execFileSync('npm', args, { cwd: root, shell: process.platform === 'win32' });
 }
 
-/** The commit counts only if Spillway's repository has it. */
+/** `HEAD` can be your commit, so it is no base: an upgrade uses the common history, or the tag of the version. */
 function findOrigin() {
-  const base = askGit('branch', '--remotes', '--contains', 'HEAD') ? askGit('rev-parse', 'HEAD') : undefined;
-  return {
-    version: readJson(join(root, 'package.json')).version,
-    base,
-    upstream: askGit('remote', 'get-url', 'origin'),
-  };
+  const [upstream] = ['upstream', 'origin'].map((name) => askGit('remote', 'get-url', name)).filter(Boolean);
+  return { version: readJson(join(root, 'package.json')).version, upstream };
 }
 
 function refuse(sentence) {

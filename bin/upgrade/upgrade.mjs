@@ -57,6 +57,9 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
 
   const trees = [`${base}:`, `HEAD:${prefix}`, `${next}:`];
   const [before, own, after] = trees.map((tree) => readJson(git, `${tree}package.json`));
+  if (before?.name !== after.name) {
+    throw new CommandError(`${named ?? base} is not a release of Spillway. Name the one that you have with --base.`);
+  }
   const [, lock, newLock] = trees.map((tree) => readJson(git, `${tree}package-lock.json`));
   const { merged, conflicts } = mergeManifest(before, own, after);
   const { marked, kept } = applyFiles(git, { base, next, prefix });
