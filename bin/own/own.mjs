@@ -3,8 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { listFiles, readJson } from '../../build/files.mjs';
-import { findLockfile } from '../../build/stamp.mjs';
+import { findLockfile, listFiles, readJson } from '../../build/files.mjs';
 import { createGit } from '../upgrade/git.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // Upgrades small repositories with the real commands. Only npm is replaced, by a script that logs what it is called with.
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const COMMANDS = ['bin/upgrade.mjs', 'bin/upgrade', 'bin/require-node.mjs'];
+const COMMANDS = ['bin/upgrade.mjs', 'bin/upgrade', 'bin/require-node.mjs', 'build/files.mjs'];
 const LINES = Array.from({ length: 20 }, (_, line) => `export const line${line} = ${line};`).join('\n');
 const changeLine = (line: number, value: string) => LINES.replace(`line${line} = ${line};`, `line${line} = ${value};`);
 
@@ -299,6 +299,19 @@ it.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
   const before = snapshot(folder);
   expect(upgrade(folder, args, extra)).toMatchObject({ code: 1, out: expect.stringContaining(words), npm: [] });
   expect(snapshot(folder)).toBe(before);
+});
+
+it.each([
+  ['pnpm', 'pnpm-lock.yaml'],
+  ['yarn', 'yarn.lock'],
+  ['bun', 'bun.lock'],
+])('runs no npm in a workspace of %s, and names its commands', (manager, lockfile) => {
+  const folder = createOwner('monorepo', { 'package-lock.json': undefined, [`../../${lockfile}`]: '' });
+  const { code, out, npm } = upgrade(folder, ['v0.4.0']);
+  expect({ code, npm }).toEqual({ code: 0, npm: [] });
+  expect(out).toContain(`Run \`${manager} install && ${manager} run check\``);
+  expect(out).toContain(`git reset --hard && ${manager} install`);
+  expect(readIfThere(folder, 'src/server/app.ts')).toBe(NEW['src/server/app.ts']);
 });
 
 it('says how to go back if a step fails', () => {
