@@ -45,19 +45,20 @@ export function layOutImage(root, folder) {
  */
 export function placePackages(root, names) {
   const packages = new Map();
-  const place = (name, from, owner) => {
+  // All dependencies of a package before those of the next, so that a package never takes the place of another one.
+  const queue = names.map((name) => ({ name, from: root, owner: '' }));
+  for (const { name, from, owner } of queue) {
     const found = findPackage(name, from);
-    if (!found) return;
+    if (!found) continue;
     const folder = realpathSync(found);
     const known = listOwners(owner).find((path) => packages.has(join(path, 'node_modules', name)));
-    if (known !== undefined && packages.get(join(known, 'node_modules', name)) === folder) return;
+    if (known !== undefined && packages.get(join(known, 'node_modules', name)) === folder) continue;
     const path = join(known === undefined ? '' : owner, 'node_modules', name);
     packages.set(path, folder);
     const { dependencies, optionalDependencies, peerDependencies } = readJson(join(folder, 'package.json'));
     for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
-      place(next, folder, path);
-  };
-  for (const name of names) place(name, root, '');
+      queue.push({ name: next, from: folder, owner: path });
+  }
   return packages;
 }
 

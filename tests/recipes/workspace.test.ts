@@ -42,6 +42,7 @@ it('the packages of an image are found where pnpm links them, and a second versi
   const of: Record<string, Record<string, string>> = {
     'log@1': { pump: '2', '@scope/clock': '1' },
     'pump@2': { '@scope/clock': '2', log: '1', missing: '1' },
+    'pump@3': {},
     '@scope/clock@1': {},
     '@scope/clock@2': {},
   };
@@ -61,8 +62,13 @@ it('the packages of an image are found where pnpm links them, and a second versi
   expect(Object.fromEntries(placePackages(root, ['log', 'native']))).toEqual({
     'node_modules/log': toFolder('log@1'),
     'node_modules/pump': toFolder('pump@2'),
-    'node_modules/@scope/clock': toFolder('@scope/clock@2'),
-    'node_modules/log/node_modules/@scope/clock': toFolder('@scope/clock@1'),
+    'node_modules/@scope/clock': toFolder('@scope/clock@1'),
+    'node_modules/pump/node_modules/@scope/clock': toFolder('@scope/clock@2'),
+  });
+  link(join(root, 'node_modules'), 'pump@3');
+  expect(Object.fromEntries(placePackages(root, ['log', 'pump']))).toMatchObject({
+    'node_modules/pump': toFolder('pump@3'),
+    'node_modules/log/node_modules/pump': toFolder('pump@2'),
   });
 });
 
