@@ -112,7 +112,8 @@ function isForDevelopers(path) {
   return /^(?:\..*|node_modules)$|\.(?:map|d\.[cm]?ts|[acho]|cc|[ch]pp)$/.test(basename(path));
 }
 
-if (process.argv[1] === import.meta.filename) {
+// Node before 24.2 has no `main`.
+if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
   if (!folder || folder.startsWith('-')) {
     process.stderr.write('Usage: node bin/image.mjs <folder>, after "npm run build".\n');

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { layOutImage, placePackages } from '../../bin/image.mjs';
 import { createNew } from '../../bin/new/new.mjs';
 import { buildApp } from '../support/build-app.ts';
-import { createOwnedApp, startApp } from '../support/owned-app.ts';
+import { createOwnedApp, project, startApp } from '../support/owned-app.ts';
 
 it('an app in apps/web of a workspace, whose packages are above it, builds, starts and gets new pages', async () => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-workspace-')));
@@ -70,6 +71,14 @@ it('the packages of an image are found where pnpm links them, and a second versi
     'node_modules/pump': toFolder('pump@3'),
     'node_modules/log/node_modules/pump': toFolder('pump@2'),
   });
+});
+
+it('an image is made through a symbolic link too', () => {
+  const root = mkdtempSync(join(tmpdir(), 'spillway-link-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  symlinkSync(project, join(root, 'current'), 'junction');
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'current/bin/image.mjs')], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('Usage: node bin/image.mjs') });
 });
 
 it('an image has the files that packages read beside their code, and native code for other systems', () => {
