@@ -63,6 +63,18 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
       'key, release, build',
       `last_at < ${before} AND EXISTS (SELECT 1 FROM desk_releases n WHERE n.key = of.key AND n.last_at > of.last_at)`,
     ],
+    // The latest build of each environment stays, and those in which incidents happened.
+    [
+      'desk_deployments',
+      'environment, build',
+      `build IN (SELECT id FROM desk_builds WHERE used_at < ${before}) AND build NOT IN (SELECT build FROM desk_releases)
+        AND EXISTS (SELECT 1 FROM desk_deployments n WHERE n.environment = of.environment AND n.first_at > of.first_at)`,
+    ],
+    [
+      'desk_builds',
+      'id',
+      `used_at < ${before} AND id NOT IN (SELECT build FROM desk_deployments UNION SELECT build FROM desk_build_files)`,
+    ],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
     ['desk_links', 'id_hash', `expires_at <= ${now}`],
     ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],

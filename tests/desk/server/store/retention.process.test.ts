@@ -135,6 +135,18 @@ describeStores('retention', (open) => {
     expect(await releases()).toEqual(['v3']);
   });
 
+  it('deletes the marks of builds by age, except for the latest and those in which incidents happened', async () => {
+    const { store, driver } = await open();
+    for (const id of ['quiet', 'failed', 'running', 'latest']) await store.useBuild({ id, release: id });
+    await ingest(store, fullOf({ release: 'failed', build: 'failed' }));
+    await driver.run("UPDATE desk_deployments SET first_at = first_at + 1000 WHERE build = 'latest'");
+    await driver.run('UPDATE desk_builds SET used_at = used_at - ?', [91 * Day]);
+    await retain(store, { build: 'running' });
+    const left = ['failed', 'latest', 'running'];
+    expect((await store.listDeployments('production')).map(({ id }) => id).sort()).toEqual(left);
+    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(left);
+  });
+
   it('keeps the position of a live process, even one that stored nothing for long', async () => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
