@@ -54,6 +54,7 @@ export { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from '../pages/server-page.ts';
 export { ECHO_AGE } from '../reports/memory.ts';
 export type { AppLog } from '../request/app-log.ts';
+export { BoundedMap } from '../request/bounded-map.ts';
 export { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 export type { Count } from '../request/counters.ts';
 export { type Origins, parseOrigins } from '../request/origins.ts';

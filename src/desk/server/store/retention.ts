@@ -1,10 +1,12 @@
 import { Minute } from '../../../shared/units.ts';
 import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
+import type { KeyAddress } from './alias-table.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { recountVisitors } from './occurrence-table.ts';
-import { inParts, readClock, type SqlDriver } from './sql.ts';
+import { lockIncident } from './incident-table.ts';
+import { byIncident, deleteOccurrences } from './occurrence-table.ts';
+import { readClock, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 import { dropOldSalts } from './visitor-table.ts';
 
@@ -52,17 +54,26 @@ export function createRetention({ driver }: StoreContext) {
 
 /** @param before milliseconds since 1970 */
 async function dropByAge(driver: SqlDriver, before: number, now: number): Promise<void> {
-  const rows = await driver.all<{ key: IncidentKey }>('SELECT DISTINCT key FROM desk_occurrences WHERE at < ?', [
-    before,
-  ]);
+  while ((await dropOccurrences(driver, `at < ${before}`)) === DELETE_BATCH);
   const old: readonly (readonly [table: string, key: string, where: string])[] = [
-    ['desk_occurrences', 'key, occurrence', `at < ${before}`],
     ['desk_hours', 'key, hour', `hour < ${Math.min(before, now - HOUR_AGE)}`],
     // The latest release of each incident stays.
     [
       'desk_releases',
       'key, release, build',
       `last_at < ${before} AND EXISTS (SELECT 1 FROM desk_releases n WHERE n.key = of.key AND n.last_at > of.last_at)`,
+    ],
+    // The latest build of each environment stays, and those in which incidents happened.
+    [
+      'desk_deployments',
+      'environment, build',
+      `build IN (SELECT id FROM desk_builds WHERE used_at < ${before}) AND build NOT IN (SELECT build FROM desk_releases)
+        AND EXISTS (SELECT 1 FROM desk_deployments n WHERE n.environment = of.environment AND n.first_at > of.first_at)`,
+    ],
+    [
+      'desk_builds',
+      'id',
+      `used_at < ${before} AND id NOT IN (SELECT build FROM desk_deployments UNION SELECT build FROM desk_build_files)`,
     ],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
     ['desk_links', 'id_hash', `expires_at <= ${now}`],
@@ -88,7 +99,6 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
   for (const [table, key, where] of old) {
     while ((await deleteBatch(driver, table, key, where)) === DELETE_BATCH);
   }
-  for (const part of inParts(rows.map(({ key }) => key))) await recountVisitors(driver, part);
 }
 
 /** @param where can also sort the rows. @returns the number of deleted rows */
@@ -113,11 +123,11 @@ const SHRINKING: readonly Shrinking[] = [
   // One of each digest stays for now.
   dropAliases('EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.occurrence > of.occurrence)'),
   dropPayloads("side = 'browser'"),
-  dropOccurrences("side = 'browser'"),
+  dropOccurrencesOf("side = 'browser'"),
   dropAliases('1 = 1'),
   dropReportedOnly,
   dropPayloads('1 = 1'),
-  dropOccurrences('1 = 1'),
+  dropOccurrencesOf('1 = 1'),
   dropHours(0),
 ];
 
@@ -154,14 +164,27 @@ function dropPayloads(where: string): Shrinking {
   };
 }
 
-function dropOccurrences(where: string): Shrinking {
+/**
+ * Deletes one batch of the oldest occurrences, and what their incidents show of them: nobody could find the visitor in it
+ * any more. @returns the number of deleted rows
+ */
+async function dropOccurrences(driver: SqlDriver, where: string): Promise<number> {
+  const rows = await driver.all<KeyAddress>(
+    `SELECT key, occurrence FROM desk_occurrences WHERE ${where} ORDER BY at LIMIT ${DELETE_BATCH}`,
+  );
+  for (const [key, part] of byIncident(rows)) {
+    await driver.transaction(async (sql) => {
+      await lockIncident(sql, key);
+      await deleteOccurrences(sql, key, part);
+    });
+  }
+  return rows.length;
+}
+
+function dropOccurrencesOf(where: string): Shrinking {
   return async (driver) => {
-    const rows = await driver.all<{ key: IncidentKey }>(
-      `DELETE FROM desk_occurrences WHERE (key, occurrence) IN
-        (SELECT key, occurrence FROM desk_occurrences WHERE ${where} ORDER BY at LIMIT ${DELETE_BATCH}) RETURNING key`,
-    );
-    for (const part of inParts([...new Set(rows.map(({ key }) => key))])) await recountVisitors(driver, part);
-    return { rows: rows.length, bytes: rows.length * ROW_BYTES.occurrence };
+    const rows = await dropOccurrences(driver, where);
+    return { rows, bytes: rows * ROW_BYTES.occurrence };
   };
 }
 

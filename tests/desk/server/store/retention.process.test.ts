@@ -18,6 +18,27 @@ describeStores('retention', (open) => {
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({ counts: { server: 2 }, visitors: 1 });
   });
 
+  it('deletes by age or size what an incident shows of visitors', async () => {
+    const { store } = await open();
+    const message = 'No order of Ada Lovelace';
+    const request = { method: 'GET', url: '/orders?q=ada+lovelace', headers: { 'user-agent': "Ada's browser" } };
+    const sent = (at: number) =>
+      fullOf({ at, title: `Error: ${message}`, errors: [{ class: 'Error', message, frames: [] }], request });
+    const list = (search: string) => store.listIncidents({ environment: 'production', search, limit: 9 });
+    await ingest(store, sent(thisHour - 91 * Day));
+    expect((await list('lovelace')).incidents).toHaveLength(1);
+    await retain(store);
+    const listed = (await list('7k3qm2xa')).incidents;
+    expect(listed).toMatchObject([{ digest: '7K3QM2XA', kind: 'exception', title: 'exception', message: '' }]);
+    expect(JSON.stringify(listed)).not.toContain('Ada');
+    for (const word of ['lovelace', 'ada']) expect((await list(word)).incidents).toEqual([]);
+
+    await ingest(store, sent(thisHour));
+    expect((await list('lovelace')).incidents).toMatchObject([{ title: `Error: ${message}` }]);
+    while ((await retain(store, { maxBytes: 1 })).deletedForSize > 0);
+    expect((await list('lovelace')).incidents).toEqual([]);
+  });
+
   it('makes room: browser records and made-up incidents before server records, the oldest first', async () => {
     const { store } = await open();
     const sent = (count: number, side: 'server' | 'browser') =>
@@ -112,6 +133,18 @@ describeStores('retention', (open) => {
       await age(release, days);
     await retain(store);
     expect(await releases()).toEqual(['v3']);
+  });
+
+  it('deletes the marks of builds by age, except for the latest and those in which incidents happened', async () => {
+    const { store, driver } = await open();
+    for (const id of ['quiet', 'failed', 'running', 'latest']) await store.useBuild({ id, release: id });
+    await ingest(store, fullOf({ release: 'failed', build: 'failed' }));
+    await driver.run("UPDATE desk_deployments SET first_at = first_at + 1000 WHERE build = 'latest'");
+    await driver.run('UPDATE desk_builds SET used_at = used_at - ?', [91 * Day]);
+    await retain(store, { build: 'running' });
+    const left = ['failed', 'latest', 'running'];
+    expect((await store.listDeployments('production')).map(({ id }) => id).sort()).toEqual(left);
+    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(left);
   });
 
   it('keeps the position of a live process, even one that stored nothing for long', async () => {
