@@ -95,11 +95,11 @@ function isTooDeep({ from, to }: Import): boolean {
   return isInProduct(from) && !isInProduct(to) && (!indexes.includes(to) || NOT_OF_PRODUCT.has(to));
 }
 
-/** Returns the room of a file: `server/front`, `client/navigation`, `desk`, `product`. */
+/** Returns the room of a file: `server/front`, `client/navigation`, `desk/server/store`, `desk/shared`, `product`. */
 function toRoom(path: string): string {
   if (isInProduct(path)) return 'product';
-  const [side = '', name = ''] = path.split('/').slice(1);
-  return side === 'desk' ? side : `${side}/${name}`;
+  const [side = '', name = '', inDesk = ''] = path.split('/').slice(1);
+  return side === 'desk' && name === 'server' ? `desk/server/${inDesk}` : `${side}/${name}`;
 }
 
 function levelOf(path: string): number {

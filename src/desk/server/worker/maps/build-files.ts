@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyLocationTable, isSource, type LocationTable, parseLocationTable, untilBuilt } from '#engine/tracker';
-import type { StoreHolder } from '../store-holder.ts';
+import type { StoreHolder } from '../../store/store-holder.ts';
 import { DEVELOPMENT } from './publish-build.ts';
 
 export interface MapText {

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { untilBuilt } from '#engine/tracker';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
-import type { StoreHolder } from '../store-holder.ts';
+import type { StoreHolder } from '../../store/store-holder.ts';
 
 /** Compressed copies of files. */
 const COMPRESSED = /\.(?:br|gz|zst)$/;
