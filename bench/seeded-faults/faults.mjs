@@ -378,8 +378,8 @@ const AREAS = {
       [
         'helpers are not marked',
         'build/sites.mjs',
-        '(site.isHelper ? flags.helper : 0)',
-        '(site.isHelper && site.isErrorClass ? flags.helper : 0)',
+        '(site.isHelper ? FLAGS.helper : 0)',
+        '(site.isHelper && site.isErrorClass ? FLAGS.helper : 0)',
       ],
       ['styles of the entry load twice', 'build/styles.mjs', 'user === entry || !ofEntry.includes(file)', 'true'],
     ],

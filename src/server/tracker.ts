@@ -3,6 +3,7 @@
 
 export { toRetryAfterMs } from '../shared/fetch-with-retry.ts';
 export { MAX_BREADCRUMBS } from '../shared/limits.ts';
+export { LINE_END } from '../shared/location-format.mjs';
 export { explainReactError } from '../shared/rendering/react-errors.ts';
 export { type Address, parseAddress, toAddress, toOccurrence } from '../shared/reporting/address.ts';
 export { isProductCode } from '../shared/whose-code.mjs';
@@ -18,7 +19,6 @@ export {
   type LocationTable,
   parseLocationTable,
 } from './errors/digest/location-table.ts';
-export { LINE_END } from './errors/digest/read-error.ts';
 export { errorHandler } from './errors/error-handler.ts';
 export type {
   BodyField,

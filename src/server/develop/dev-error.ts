@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import { LINE_END } from '../../shared/location-format.mjs';
 import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
-import { LINE_END, parseStack, readErrors } from '../errors/digest/read-error.ts';
+import { parseStack, readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { createClientMaps, readSourceText } from './source-table.ts';
 

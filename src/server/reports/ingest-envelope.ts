@@ -34,7 +34,7 @@ interface EnvelopesOptions {
 export interface Taken {
   /** The id of the event, if there is one. */
   readonly id?: string | undefined;
-  /** The digest of the event, if the running build's site table can resolve it. */
+  /** The digest of the event, if the running build's table of locations can resolve it. */
   readonly digest?: string | undefined;
   /** False if the journal could not store it. */
   readonly stored: boolean;

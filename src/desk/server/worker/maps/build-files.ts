@@ -19,7 +19,7 @@ interface BuildFilesOptions {
 
 export type BuildFiles = ReturnType<typeof createBuildFiles>;
 
-/** Reads source maps and site tables. Those of this build are in its folder, and those of other builds in the store. */
+/** Reads source maps and tables of locations. Those of this build are in its folder, and those of other builds in the store. */
 export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   /** The last table, because one failure needs it for each of its frames. */
   let locations: { readonly build: string; readonly table: LocationTable | undefined } | undefined;
