@@ -88,8 +88,10 @@ export function dropClosed(): RequestHandler {
 
 /** The methods that Spillway's paths accept, and that metrics and spans name. */
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** All of them, for `Allow`. */
+/** Values of `Allow`: for all methods, for a page, and for a page with an action. */
 export const ALL_METHODS = [...METHODS].join(', ');
+export const READ_METHODS = 'GET, HEAD, OPTIONS';
+export const POST_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /** True for a request that changes nothing and has no body. */
 export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {

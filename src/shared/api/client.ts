@@ -6,11 +6,11 @@ import type {
   Method,
   OperationFacts,
   OutputOf,
-  Problem,
   ProblemStatus,
   ReplyFacts,
   Sent,
 } from './operation.ts';
+import type { Problem } from './problem.ts';
 
 /** All attempts together (ms). */
 const DEADLINE = 10 * Second;
