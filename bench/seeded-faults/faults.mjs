@@ -185,7 +185,7 @@ const AREAS = {
       [
         'the engine’s frame wins',
         'src/server/errors/digest/find-location.ts',
-        'if (rank === RANK.own) return location;',
+        'if (rank === RANK.product) return location;',
         'if (rank <= RANK.engine) return location;',
       ],
       [
@@ -326,7 +326,7 @@ const AREAS = {
       [
         'an envelope for another site is accepted',
         'src/server/reports/ingest-envelope.ts',
-        'if (upstream ? dsn === upstream.dsn : isOwn) return;',
+        'if (upstream ? dsn === upstream.dsn : isThisSite) return;',
         'if (dsn) return;',
       ],
       [

@@ -41,7 +41,7 @@ export function toBrowserError({ title, message, stack, componentStack }: Thrown
 function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
-  const own = located.find((frame) => isOwn(frame) && isProductCode(frame.file)) ?? located.find(isOwn);
+  const own = located.find((frame) => isProjects(frame) && isProductCode(frame.file)) ?? located.find(isProjects);
   const hint = toErrorHint(text);
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,
@@ -57,7 +57,7 @@ function describe({ title, text, frames, componentStack = '' }: Thrown, dist: st
 }
 
 /** True for a frame of the project's source; false for dependencies, Node and the build. */
-function isOwn({ file }: StackFrame): boolean {
+function isProjects({ file }: StackFrame): boolean {
   return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
 }
 

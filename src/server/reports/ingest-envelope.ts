@@ -149,8 +149,8 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 function requireOurDsn(dsn: unknown, { isOurs }: Sender, upstream: Upstream | undefined): void {
   if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
   const host = OWN_DSN.exec(dsn)?.[1];
-  const isOwn = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
-  if (upstream ? dsn === upstream.dsn : isOwn) return;
+  const isThisSite = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
+  if (upstream ? dsn === upstream.dsn : isThisSite) return;
   throw new ReportError(403, 'The DSN of the envelope is not the one of this site.');
 }
 
@@ -182,7 +182,7 @@ interface Believed {
 const MAX_SPANS = 1000;
 
 /** Rewrites a transaction for the upstream. Only these fields are forwarded, scrubbed. */
-export function rewriteTransaction(
+function rewriteTransaction(
   transaction: JsonRecord,
   { id, build, environment }: Believed,
   scrubber: ReportScrubber,
@@ -209,7 +209,7 @@ export function rewriteTransaction(
 }
 
 /** Removes the sender's release and environment from the header of an envelope, checks ids, and scrubs the rest. */
-export function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
+function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
   const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
   return {
     ...toRecord(scrubber.value(rest)),

@@ -14,10 +14,10 @@ import { waitUntilBuilt } from '../../request/unfinished-build.ts';
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
 /** Whose code a location is in. The engine is a framework: failures are looked for in the code that calls it. */
-export type Home = 'own' | 'engine' | 'dependency';
+export type CodeOwner = 'product' | 'engine' | 'dependency';
 
 export interface FoundLocation extends FrameLocation {
-  readonly home: Home;
+  readonly owner: CodeOwner;
   /** First line of the function, or of the statement if there is a detail; from 1, or 0 if unknown. */
   readonly line: number;
   /**
@@ -101,7 +101,7 @@ export function parseLocationTable(json: string): LocationTable {
       function: strings[fn] ?? '',
       detail: strings[detail] ?? '',
       line,
-      home: homeOf(name),
+      owner: toOwner(name),
       kind: flags & FLAGS.thrown ? 'thrown' : flags & FLAGS.call ? 'call' : '',
       isErrorClass: (flags & FLAGS.errorClass) !== 0,
       isHelper: (flags & FLAGS.helper) !== 0,
@@ -177,7 +177,7 @@ function toPlainLocation({ file, line, function: name }: StackFrame): FoundLocat
     function: called,
     detail: '',
     line,
-    home: homeOf(path),
+    owner: toOwner(path),
     kind: '',
     isErrorClass: false,
     isHelper: isPlain && (HELPER_FILE.test(file) || HELPER_NAME.test(called.slice(called.lastIndexOf('.') + 1))),
@@ -197,9 +197,9 @@ function toFunctionName(name: string): string {
     .replace(/(?:\/?<|\.?<anonymous>){1,200}$/, '');
 }
 
-function homeOf(path: string): Home {
+function toOwner(path: string): CodeOwner {
   if (path.startsWith('node_modules/')) return 'dependency';
-  return isProductCode(path) ? 'own' : 'engine';
+  return isProductCode(path) ? 'product' : 'engine';
 }
 
 /**
