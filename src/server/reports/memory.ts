@@ -62,7 +62,13 @@ function toOverflow(
   const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
   const { digest } = makeDigest({ kind: 'exception', side: 'browser', errors });
   return {
-    ...{ id, digest, occurrence, at, build, release, route },
+    id,
+    digest,
+    occurrence,
+    at,
+    build,
+    release,
+    route,
     kind: 'exception',
     side: 'browser',
     origin: 'browser',
