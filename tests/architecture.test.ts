@@ -211,9 +211,7 @@ it('files that you edit in your app are the only files that the guide and the re
   );
   const wrong = [...(isOwned ? [] : ['README.md']), ...pages].flatMap((page) =>
     listBlocks(read(page))
-      .filter(
-        ({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/(?:\w+\/)?product\//.test(file),
-      )
+      .filter(({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !isInProduct(file))
       .map(({ file }) => `${page}: ${file}`),
   );
   expect(
