@@ -114,7 +114,7 @@ const isMap = ({ path }) => path.endsWith('.map');
 /** Stops esbuild's process, which otherwise waits for the next build. */
 export const stopBuilder = () => esbuild.stop();
 
-// Node before 24.2 has no `main`.
+// `main` needs Node 24.2.
 if (hasRequiredNode() && (import.meta.main ?? process.argv[1] === import.meta.filename)) {
   // Where a server waits for it, there is a channel. If the server ends before it can start, this process ends too.
   const end = () => process.exit(1);

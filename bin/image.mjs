@@ -45,7 +45,7 @@ export function layOutImage(root, folder) {
  */
 export function placePackages(root, names) {
   const packages = new Map();
-  // All dependencies of a package before those of the next, so that a package never takes the place of another one.
+  // Breadth first, so that a package never takes the place of one that others already find there.
   const queue = names.map((name) => ({ name, from: root, owner: '' }));
   for (const { name, from, owner } of queue) {
     const found = findPackage(name, from);
@@ -112,7 +112,7 @@ function isForDevelopers(path) {
   return /^(?:\..*|node_modules)$|\.(?:map|d\.[cm]?ts|[acho]|cc|[ch]pp)$/.test(basename(path));
 }
 
-// Node before 24.2 has no `main`.
+// `main` needs Node 24.2.
 if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
   if (!folder || folder.startsWith('-')) {

@@ -27,7 +27,7 @@ const moduleEnd = /\.module\.(?:css|less|sass|scss)$/;
 export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   /** @type {Map<string, Promise<{ css: string, names: string, warnings: esbuild.Message[], assets: esbuild.OutputFile[] }>>} */
   const compiled = new Map();
-  /** The files that a compiled sheet is made of, such as those that it imports. */
+  /** The files of each compiled sheet: its own, and everything that it imports. */
   const parts = new Map();
   /** Files of CSS modules by what esbuild calls them. */
   const modules = new Map();

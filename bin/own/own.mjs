@@ -180,7 +180,7 @@ function writeManifest(packages) {
   execFileSync('npm', args, { cwd: root, shell: process.platform === 'win32' });
 }
 
-/** `HEAD` can be your commit, so it is no base: an upgrade uses the common history, or the tag of the version. */
+/** Without `base`, because `HEAD` can be your commit. An upgrade uses the common history, or the tag of the version. */
 function findOrigin() {
   const [upstream] = ['upstream', 'origin'].map((name) => askGit('remote', 'get-url', name)).filter(Boolean);
   return { version: readJson(join(root, 'package.json')).version, upstream };

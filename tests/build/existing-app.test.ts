@@ -6,8 +6,8 @@ import { createFolder } from '../support/folder.ts';
 
 it.each([
   ['./legacy/app.js', ['maps/legacy/app.js.map', 'maps/legacy/routes.js.map']],
-  ['./../legacy/app.js', []], // `dist` has no place for them
-])('makes source maps of the modules beside %s', (file, paths) => {
+  ['./../legacy/app.js', []], // they would be outside of `dist`
+])('makes source maps of the modules in the folder of %s', (file, paths) => {
   const folder = createFolder(onTestFinished);
   const root = join(folder, 'web');
   const product = `export const product = defineProduct({ existingApp: '${file}' });`;

@@ -7,7 +7,7 @@ import { createFolder } from '../support/folder.ts';
 
 const MAIN = { path: 'server/main.js', contents: '// a line\n'.repeat(500_000) };
 
-it('leaves the files that a server of another build reads complete at any time, and deletes those that have no use', async () => {
+it('never shortens or removes files while a server of another build can read them, and then deletes old ones', async () => {
   const dist = createFolder(onTestFinished);
   await beginBuild(dist, [MAIN, { path: 'server/old.js', contents: '' }]);
   await finishBuild(dist, [], 'stamp');

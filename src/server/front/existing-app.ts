@@ -195,7 +195,7 @@ export async function loadExistingApp(
   return { ...(server instanceof Server && { server }), ...settings, app };
 }
 
-/** @throws WiringError if the file of the app does not exist, or is outside of the project, which has no maps for it */
+/** @throws WiringError if the file of the app does not exist, or is outside of the project, where the build makes no source maps */
 export function requireExistingFile(existing: ExistingApp | undefined, root: string): ExistingAppSettings | undefined {
   const settings = typeof existing === 'function' || typeof existing === 'string' ? { app: existing } : existing;
   const file = typeof settings?.app === 'string' ? settings.app : undefined;

@@ -44,8 +44,13 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
     const isAny = origins.configured.length === 0;
     if (isAny && process.env.SPILLWAY_DEV && !DEV_HOST.test(host)) {
-      const both = `${scheme}://${host},${origins.fallback}`;
-      return refuse(req, res, 421, `npm run dev answers to names only if you list them. Set PUBLIC_ORIGINS=${both}.`);
+      const name = `${scheme}://${host}`;
+      return refuse(
+        req,
+        res,
+        421,
+        `npm run dev answers to localhost and IP addresses. Set PUBLIC_ORIGINS to ${name} and all others that you use.`,
+      );
     }
     const origin = isAny ? `${scheme}://${host}` : origins.forHost(host);
     if (origin === undefined) return refuse(req, res, 421);
