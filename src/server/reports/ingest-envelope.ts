@@ -1,6 +1,6 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
-import { MAX_REPORT_BYTES } from '../limits.ts';
+import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
@@ -158,7 +158,7 @@ function parseItem(type: ReadType, payload: Uint8Array): JsonRecord {
   const what = READ_TYPES[type];
   if (payload.length > MAX_REPORT_BYTES)
     throw new ReportError(413, `${what} is larger than ${MAX_REPORT_BYTES} bytes.`);
-  return parseReportRecord(payload, what);
+  return parseReportRecord(payload, what, type === 'event' ? MAX_EVENT_NODES : undefined);
 }
 
 /** A transaction that cannot be read must not lose the event beside it. */
