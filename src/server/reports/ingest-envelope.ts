@@ -1,4 +1,5 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { Second } from '../../shared/units.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
@@ -229,6 +230,8 @@ function rewriteTrace(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
   };
 }
 
-function toTime(value: unknown): unknown {
-  return typeof value === 'number' || typeof value === 'string' ? value : undefined;
+/** Returns a time as a number (s), because a date can have words around it. */
+function toTime(value: unknown): number | undefined {
+  const at = typeof value === 'string' ? Date.parse(value) / Second : value;
+  return typeof at === 'number' && Number.isFinite(at) ? at : undefined;
 }

@@ -324,6 +324,17 @@ describe('a transaction', () => {
     expect(counted('transaction', 'forwarded')).toBe(1);
   });
 
+  it.each([
+    [1.5, 1.5],
+    ['2026-11-27T08:00:00Z', 1_795_766_400],
+    ['hush', undefined],
+    [['hush'], undefined],
+  ])('has the time %j as %j', async (timestamp, at) => {
+    const times = { start_timestamp: timestamp, timestamp };
+    const { event } = await send([[{ type: 'transaction' }, { ...transaction, ...times }]]);
+    expect([event.start_timestamp, event.timestamp]).toEqual([at, at]);
+  });
+
   it('is dropped if its page does not exist, or without an upstream', async () => {
     await send([[{ type: 'transaction' }, { contexts: { trace: { status: 'not_found' } } }]]);
     expect(site.forwarded).toEqual([]);
