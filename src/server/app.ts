@@ -119,10 +119,18 @@ export function createApp(
   const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
   const api = site && mountProductsApi(site);
   const tracer = findTracer();
+  const refuseCrossSite = crossSite({
+    origins,
+    isAccepted: site?.pages.acceptsPostsFrom,
+    covers: existing && isOurs,
+    takesTokens: isProductsApi,
+    log: site && log,
+  });
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
   const skipsExpress = site?.steps.length === 0;
+  const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
 
-  const beforeExpress = [
+  const steps = [
     // Express's router reads the request line before any of its own steps, so these are in front of it.
     oneAtATime(),
     requestId({ origins, trust, toLanguage: site?.pages.toLanguage }),
@@ -135,7 +143,8 @@ export function createApp(
     hostCheck({ origins, trust, log }),
     tracer && tracing(tracer, scrubPath),
     strictTransport(reportPath),
-    site?.apiOrigins?.length && apiOrigins(site.apiOrigins, isProductsApi),
+    site?.apiOrigins?.length &&
+      apiOrigins(site.apiOrigins, (path) => isProductsApi(path) && (!existing || isOurs(path))),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
     answers.tunnel?.(fail),
     assets({ files, findOldAsset: answers.findOldAsset, passesOn: existing !== undefined }),
@@ -144,46 +153,43 @@ export function createApp(
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
-    crossSite({
-      origins,
-      isAccepted: site?.pages.acceptsPostsFrom,
-      covers: existing && isOurs,
-      takesTokens: isProductsApi,
-      log: site && log,
-    }),
+    refuseCrossSite,
     skipsExpress && site.pages.inMemory,
     answers.compression && compress(),
     lateWrites(funnel),
     skipsExpress && api?.operations,
     skipsExpress && site.pages.begun(inner),
-  ].filter(isPresent);
+    inExpress([
+      site?.development,
+      tracker && onlyFor(isTrackers, tracker.handle),
+      site && !skipsExpress && site.pages.keepCookiesPrivate,
+      ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
+      !skipsExpress && api?.operations,
+      api?.handlers,
+      site?.pages.data,
+      site?.pages.pages,
+      site?.routes && existing?.giveHeaders,
+      site?.routes && unlessCrossSite(site.routes),
+      existing?.run,
+      existing?.giveHeaders,
+      existing && refuseCrossSite,
+      tracker && !site && redirectHome(tracker.home),
+      site && apiNotFound(),
+      site && !existing && unclaimedMethods(),
+      site?.pages.notFound ?? notFound,
+    ]),
+  ];
+  return chain(steps.filter(isPresent), fail);
 
-  const inExpress = [
-    site?.development,
-    tracker && onlyFor(isTrackers, tracker.handle),
-    ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
-    !skipsExpress && api?.operations,
-    api?.handlers,
-    site?.pages.data,
-    site?.pages.pages,
-    site?.routes && existing?.giveHeaders,
-    site?.routes,
-    existing?.run,
-    existing?.giveHeaders,
-    tracker && !site && redirectHome(tracker.home),
-    site && apiNotFound(),
-    site && !existing && unclaimedMethods(),
-    site?.pages.notFound ?? notFound,
-  ].filter(isPresent);
-
-  const onError = [existing?.giveHeadersToErrors, fail].filter(isPresent);
-
-  for (const step of [...inExpress, ...onError]) inner.use(step);
-  return chain(beforeExpress, intoExpress(inner, fail), fail);
+  /** The end of the list: the handlers that Express runs, and the branch for their errors. */
+  function inExpress(handlers: readonly Optional<RequestHandler | Step>[]): Step {
+    for (const step of [...handlers.filter(isPresent), ...onErrorInExpress]) inner.use(step);
+    return intoExpress(inner, fail);
+  }
 
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
-    const { operations, handlers, takesPosts } = mountApi(api ?? [], {
+    const { operations, handlers, canAnswer } = mountApi(api ?? [], {
       app: inner,
       base: '/api',
       document,
@@ -195,7 +201,7 @@ export function createApp(
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router), takesPosts };
+    return { operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
@@ -212,7 +218,7 @@ export function createApp(
 
   /** The app also keeps its rules below `/api`, for paths that nothing of the product's API can answer. */
   function isOurs(path: string): boolean {
-    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.takesPosts(path));
+    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.canAnswer(path));
   }
 
   function isProductsApi(path: string): boolean {
@@ -236,6 +242,11 @@ function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): Req
   return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
 }
 
+/** Leaves posts of other sites to the existing app. */
+function unlessCrossSite(handle: RequestHandler): RequestHandler {
+  return (req, res, next) => (requestInfo(req).isCrossSite ? next() : handle(req, res, next));
+}
+
 function redirectHome(home: string): RequestHandler {
   return function redirectHome(req, res, next) {
     if (requestInfo(req).path !== '/' || !isRead(req)) return next();
@@ -247,6 +258,8 @@ const notFound: RequestHandler = function notFound() {
   throw notFoundHere();
 };
 
-function isPresent<T>(step: T | undefined | false | 0): step is T {
+type Optional<T> = T | undefined | false | 0;
+
+function isPresent<T>(step: Optional<T>): step is T {
   return Boolean(step);
 }

@@ -105,6 +105,8 @@ export const MAX_REPORT_BYTES = 1 * MiB;
 export const MAX_EVENT_NODES = 20_000;
 /** The longest time that a report can have waited in the browser (ms). */
 export const MAX_REPORT_AGE = 1 * Hour;
+/** How old a failure of the server can be when a browser reports that it saw the same failure (ms). */
+export const ECHO_AGE = 1 * Hour;
 
 // Requests to notification targets and mail servers
 

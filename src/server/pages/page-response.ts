@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response as ExpressResponse } from 'express';
 import { toLocalLocation } from '../../shared/routing/control-flow.ts';
 import type { Encoded } from '../../shared/wire/encode.ts';
@@ -7,6 +7,7 @@ import { BUILD_HEADER, WIRE_TYPE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { POST_METHODS, READ_METHODS } from '../request/step.ts';
 import type { Redirect } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 import type { PageRequest } from './page-request.ts';
@@ -33,16 +34,29 @@ export interface VisitorExchange extends PageExchange {
   readonly pageRequest: VisitorPageRequest;
 }
 
-/** `Allow` of a URL that can only be read. */
-export const READ_METHODS = 'GET, HEAD, OPTIONS';
-
 /** Returns the `Allow` of a page, which accepts posts if one of its routes has an action. */
 export function toAllowed({ pages }: LoadedPageApp, { ids }: PageMatch): string {
-  return ids.some((id) => pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
+  return ids.some((id) => pages[id]?.actions) ? POST_METHODS : READ_METHODS;
 }
 
 /** Caching of what is made for one visitor: only in the browser, and only for conditional requests. */
 export const PRIVATE_CACHING = 'private, no-cache';
+/** Caching of what is the same for everyone: in every cache, for conditional requests. */
+export const PUBLIC_CACHING = 'public, no-cache';
+
+/**
+ * Makes a page private if it is sent with a cookie of a step, because a cache would give it to others. The step must run
+ * before those of the product: a session sets its cookie as late as in `writeHead`.
+ */
+export function keepCookiesPrivate(_req: IncomingMessage, res: ServerResponse, next: () => void): void {
+  const { writeHead } = res;
+  res.writeHead = (...args: unknown[]) => {
+    if (res.hasHeader('Set-Cookie') && res.getHeader('Cache-Control') === PUBLIC_CACHING)
+      res.setHeader('Cache-Control', PRIVATE_CACHING);
+    return Reflect.apply(writeHead, res, args);
+  };
+  next();
+}
 
 /** Sets the headers that every answer of the page engine has. */
 export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {

@@ -1,9 +1,9 @@
 import type { Failure } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
-import type { Signals } from '../worker/signals.ts';
 import { type JournalEntry, toSummary } from './journal-entry.ts';
 import { createSegments, type SegmentFiles } from './segments.ts';
+import type { Signals } from './signals.ts';
 
 interface JournalOptions {
   /** The folder of this process. */

@@ -1,4 +1,4 @@
-import { BoundedMap, createDigest, cutText, type Failure, isProductCode, MAX_TITLE_LENGTH } from '#engine/tracker';
+import { BoundedMap, createDigest, cutTitle, type Failure, isProductCode } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry, OccurrenceSummary } from '../ingest/journal-entry.ts';
 import { MAX_BATCH_TRIES } from '../limits.ts';
@@ -44,7 +44,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
     const table = await readLocations(failure.build);
     if (!table) return failure;
     const made = createDigest(failure, { namespace, table });
-    return { ...failure, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
+    return { ...failure, ...made, title: cutTitle(made.title) };
   }
 
   /** A missing privilege, or a map that is always too slow to read, must not keep failures out of the store. */
