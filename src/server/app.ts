@@ -119,6 +119,13 @@ export function createApp(
   const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
   const api = site && mountProductsApi(site);
   const tracer = findTracer();
+  const refuseCrossSite = crossSite({
+    origins,
+    isAccepted: site?.pages.acceptsPostsFrom,
+    covers: existing && isOurs,
+    takesTokens: isProductsApi,
+    log: site && log,
+  });
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
   const skipsExpress = site?.steps.length === 0;
   const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
@@ -136,7 +143,8 @@ export function createApp(
     hostCheck({ origins, trust, log }),
     tracer && tracing(tracer, scrubPath),
     strictTransport(reportPath),
-    site?.apiOrigins?.length && apiOrigins(site.apiOrigins, isProductsApi),
+    site?.apiOrigins?.length &&
+      apiOrigins(site.apiOrigins, (path) => isProductsApi(path) && (!existing || isOurs(path))),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
     answers.tunnel?.(fail),
     assets({ files, findOldAsset: answers.findOldAsset, passesOn: existing !== undefined }),
@@ -145,13 +153,7 @@ export function createApp(
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
-    crossSite({
-      origins,
-      isAccepted: site?.pages.acceptsPostsFrom,
-      covers: existing && isOurs,
-      takesTokens: isProductsApi,
-      log: site && log,
-    }),
+    refuseCrossSite,
     skipsExpress && site.pages.inMemory,
     answers.compression && compress(),
     lateWrites(funnel),
@@ -160,15 +162,17 @@ export function createApp(
     inExpress([
       site?.development,
       tracker && onlyFor(isTrackers, tracker.handle),
+      site && !skipsExpress && site.pages.keepCookiesPrivate,
       ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
       !skipsExpress && api?.operations,
       api?.handlers,
       site?.pages.data,
       site?.pages.pages,
       site?.routes && existing?.giveHeaders,
-      site?.routes,
+      site?.routes && unlessCrossSite(site.routes),
       existing?.run,
       existing?.giveHeaders,
+      existing && refuseCrossSite,
       tracker && !site && redirectHome(tracker.home),
       site && apiNotFound(),
       site && !existing && unclaimedMethods(),
@@ -185,7 +189,7 @@ export function createApp(
 
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
-    const { operations, handlers, takesPosts } = mountApi(api ?? [], {
+    const { operations, handlers, canAnswer } = mountApi(api ?? [], {
       app: inner,
       base: '/api',
       document,
@@ -197,7 +201,7 @@ export function createApp(
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router), takesPosts };
+    return { operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
@@ -214,7 +218,7 @@ export function createApp(
 
   /** The app also keeps its rules below `/api`, for paths that nothing of the product's API can answer. */
   function isOurs(path: string): boolean {
-    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.takesPosts(path));
+    return isReserved(path) && (!isProductsApi(path) || !!site?.pages.isPage(path) || !!api?.canAnswer(path));
   }
 
   function isProductsApi(path: string): boolean {
@@ -236,6 +240,11 @@ function createExpress(trust: ProxyTrust): Express {
 /** A router costs each page as much as several steps. */
 function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): RequestHandler {
   return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
+}
+
+/** Leaves posts of other sites to the existing app. */
+function unlessCrossSite(handle: RequestHandler): RequestHandler {
+  return (req, res, next) => (requestInfo(req).isCrossSite ? next() : handle(req, res, next));
 }
 
 function redirectHome(home: string): RequestHandler {

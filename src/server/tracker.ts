@@ -52,6 +52,7 @@ export type { MailServer } from './mail/send-mail.ts';
 export { createPages } from './pages/page-handlers.ts';
 export { dropCached, shareRevalidations } from './pages/revalidate.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from './pages/server-page.ts';
+export { BoundedMap } from './request/bounded-map.ts';
 export { isFromProxy, type ProxyTrust } from './request/client-address.ts';
 export type { Count } from './request/counters.ts';
 export { type Origins, parseOrigins } from './request/origins.ts';

@@ -11,7 +11,7 @@ export const FULL_PER_SECOND = 20;
 export const SEGMENT_BYTES = 8 * MiB;
 /**
  * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures are
- * only in the log.
+ * only in the log, and those of browsers already beyond half of it.
  */
 export const MAX_JOURNAL_BYTES = 256 * MiB;
 
@@ -51,7 +51,7 @@ export const BLOCKED_AFTER = 1 * Second;
 
 // The store
 
-/** Occurrences of an incident that are kept in an hour (a count). Beyond it, the hour is marked as sampled. */
+/** Occurrences of an incident that are kept in an hour, for servers and for browsers (a count). Others are only counted. */
 export const MAX_OCCURRENCES_PER_HOUR = 1000;
 /**
  * Full occurrences that are stored of an incident in an hour, for servers and for browsers (a count). Visitors quote addresses

@@ -40,8 +40,8 @@ export function mountApi(api: ApiParts, { app, base, document, store = createMem
     operations: serveOperations(find, { app, base, store }),
     /** The Express handlers, and the reference. */
     handlers: [...handlers, ...(described?.reference ?? [])],
-    /** Whether something here can answer a post to a path. The paths of handlers are not known. */
-    takesPosts: (path: string) =>
+    /** Whether something here can answer requests for a path. The paths of handlers are not known. */
+    canAnswer: (path: string) =>
       handlers.length > 0 || (path.startsWith(base) && find(path.slice(base.length)) !== undefined),
   };
 }

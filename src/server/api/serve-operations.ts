@@ -124,11 +124,16 @@ export function createFinder(operations: readonly ServedOperation[]): FindOperat
   const routes = new Map<string, Route>();
   for (const operation of operations) {
     const { path, method } = operation.facts;
-    const byMethod = routes.get(path)?.byMethod ?? new Map<string, ServedOperation>();
+    const shape = path.replace(/:\w+/g, ':');
+    const { byMethod = new Map<string, ServedOperation>(), pattern = path } = routes.get(shape) ?? {};
+    if (pattern !== path)
+      throw new WiringError(
+        `Two operations have the paths ${pattern} and ${path}, which match the same URLs. Give the parameters the same names.`,
+      );
     if (byMethod.has(method)) throw new WiringError(`Two operations have ${method} ${path}. Give one another path.`);
     byMethod.set(method, operation);
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
-    routes.set(path, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
+    routes.set(shape, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
   }
   const all = [...routes.values()];
   const fixed = new Map(

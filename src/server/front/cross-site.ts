@@ -12,7 +12,7 @@ interface CrossSiteOptions {
   readonly origins: Origins;
   /** True if the page at `path` accepts form posts from `origin` (`acceptPostsFrom`). */
   readonly isAccepted?: (path: string, origin: string) => boolean;
-  /** True for paths that are checked; all by default. An existing app behind the pages keeps its own rules. */
+  /** True for paths that are checked; all by default. Others are only marked, because an existing app has its own rules. */
   readonly covers?: (path: string) => boolean;
   /** True for a request that changes nothing; by default GET, HEAD and OPTIONS. A handshake of a WebSocket does. */
   readonly isSafe?: (req: IncomingMessage) => boolean;
@@ -24,8 +24,11 @@ interface CrossSiteOptions {
 
 /**
  * Refuses requests that another site makes a visitor's browser send, before the body is read. Browsers name the source
- * of a request in `Sec-Fetch-Site`. Old browsers, and all browsers on plain HTTP to another machine, only send
- * `Origin`. A request with neither is not from a browser and carries no visitor's cookies.
+ * of a request in `Sec-Fetch-Site`, for which another of `PUBLIC_ORIGINS` is another site too. Old browsers, and all
+ * browsers on plain HTTP to another machine, only send `Origin`. A request with neither is not from a browser and
+ * carries no visitor's cookies.
+ *
+ * It also runs behind an existing app, and refuses marked requests that the app did not answer.
  */
 export function crossSite({
   origins,
@@ -39,15 +42,20 @@ export function crossSite({
     log &&
     sayOnce(
       log,
-      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If visitors use that Origin, add it to PUBLIC_ORIGINS. If its forms post to a page here, add it to acceptPostsFrom of the page.',
+      'A request was refused as cross-site: its Origin is not the address that it was sent to, or the browser says that it comes from another site. If this line has no `site` and visitors use that Origin, add it to PUBLIC_ORIGINS. If its forms post to a page here, add it to acceptPostsFrom of the page.',
       Minute,
     );
   return function crossSite(req, res, next) {
     if (isSafe(req) || isOfThisSite(req, origins)) return next();
-    const { path } = requestInfo(req);
+    const info = requestInfo(req);
+    const { path } = info;
     const { origin } = req.headers;
     const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);
-    if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) return next();
+    if (accepted || (takesTokens(path) && !hasAddedCredentials(req))) return next();
+    if (!covers(path) && !info.isCrossSite) {
+      info.isCrossSite = true;
+      return next();
+    }
     sayWhy?.(describe(req));
     refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
   };

@@ -3,7 +3,6 @@ import { MiB } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
-import { isOfThisSite } from '../front/cross-site.ts';
 import { methodNotAllowed } from '../request/http-error.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -14,7 +13,7 @@ import { loadApp } from './load-app.ts';
 import { loadPage } from './load-page.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache } from './page-cache.ts';
-import { sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
+import { keepCookiesPrivate, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
 import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
@@ -46,6 +45,8 @@ export async function createPages<Own extends object = object, Shared extends ob
   return {
     /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
     inMemory: serveInMemory(services, base),
+    /** Runs before the steps of the product. */
+    keepCookiesPrivate,
     /** The same for shell pages whose shell is in memory. It costs less than Express. */
     begun: (app: Express) => serveBegun(services, app),
     /** GET and HEAD of `/_data…`. */
@@ -161,10 +162,9 @@ function servePages(services: PageServices): RequestHandler {
 }
 
 function serveNotFound(services: PageServices, match: PageMatch): RequestHandler {
-  const { origins } = services.server;
   return async function pageNotFound(request, response) {
-    // A layout around it can have the form. Behind an existing app its origin has not been checked yet.
-    const readsForm = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
+    // A layout around it can have the form.
+    const readsForm = request.method === 'POST' && isForm(request);
     await serve(services, toAsked(request, response, match, readsForm), readsForm ? postAction : showPage);
   };
 }

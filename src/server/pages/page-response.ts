@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response as ExpressResponse } from 'express';
 import { toLocalLocation } from '../../shared/routing/control-flow.ts';
 import type { Encoded } from '../../shared/wire/encode.ts';
@@ -41,6 +41,22 @@ export function toAllowed({ pages }: LoadedPageApp, { ids }: PageMatch): string 
 
 /** Caching of what is made for one visitor: only in the browser, and only for conditional requests. */
 export const PRIVATE_CACHING = 'private, no-cache';
+/** Caching of what is the same for everyone: in every cache, for conditional requests. */
+export const PUBLIC_CACHING = 'public, no-cache';
+
+/**
+ * Makes a page private if it is sent with a cookie of a step, because a cache would give it to others. The step must run
+ * before those of the product: a session sets its cookie as late as in `writeHead`.
+ */
+export function keepCookiesPrivate(_req: IncomingMessage, res: ServerResponse, next: () => void): void {
+  const { writeHead } = res;
+  res.writeHead = (...args: unknown[]) => {
+    if (res.hasHeader('Set-Cookie') && res.getHeader('Cache-Control') === PUBLIC_CACHING)
+      res.setHeader('Cache-Control', PRIVATE_CACHING);
+    return Reflect.apply(writeHead, res, args);
+  };
+  next();
+}
 
 /** Sets the headers that every answer of the page engine has. */
 export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {

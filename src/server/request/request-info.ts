@@ -60,6 +60,8 @@ export class RequestInfo {
   route: string | undefined;
   /** The existing app has it, whose routes are not known. */
   isExistingApps = false;
+  /** Another site sent it. Only the product's steps and the existing app get it. */
+  isCrossSite = false;
   /** An operation answers: its errors are failures, unless they were made for the caller. */
   isOperation = false;
   /** Set if the response shows a failure. */

@@ -92,7 +92,11 @@ function checkHere({ dist, tracker, product: { settings, existingApp } }: Checke
   return { findings, config: invalid.length > 0 ? undefined : config, checkStore: configured?.checkStore };
 }
 
-/** Reads the settings. Invalid ones get their defaults, so that others are checked too. */
+/**
+ * Reads the settings. Invalid ones get their defaults, so that others are checked too.
+ *
+ * @throws ConfigError if the message names no setting that is set
+ */
 function readValid(env: Environment, findings: Finding[], before: readonly string[] = []) {
   const found: Finding[] = [];
   const config = attempt(found, () => readConfig(env));
@@ -100,6 +104,7 @@ function readValid(env: Environment, findings: Finding[], before: readonly strin
   if (config) return { config, env, invalid: before };
   const words = found.flatMap(({ text }) => text.match(/\w+/g) ?? []);
   const invalid = Object.keys(SETTINGS).filter((name) => words.includes(name));
+  if (!invalid.some((name) => env[name])) throw new ConfigError(found.map(({ text }) => text));
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.includes(name)));
   return readValid(rest, findings, [...before, ...invalid]);
 }

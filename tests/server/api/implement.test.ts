@@ -172,6 +172,14 @@ describe('an operation', () => {
   it.each<[string, () => unknown, string]>([
     ['it is served twice', () => createTestApp({ api: [echo, echo] }), 'Two operations have PATCH /people/:id.'],
     [
+      'another names a parameter of its path differently',
+      () => {
+        const renamed = { drop: operation({ ...GET, method: 'DELETE', path: '/people/:personId' }) };
+        createTestApp({ api: [echo, implement(renamed, { drop: done })] });
+      },
+      'Two operations have the paths /people/:id and /people/:personId, which match the same URLs.',
+    ],
+    [
       'it has no handler',
       () => implement(people, {} as never),
       'The operation "changePerson" (PATCH /people/:id) has no handler. Add `changePerson` to the handlers in implement().',

@@ -1,3 +1,4 @@
+import express from 'express';
 import request from 'supertest';
 import { expect, it } from 'vitest';
 import type { ApiOrigins } from '../../../src/server/front/api-origins.ts';
@@ -40,6 +41,20 @@ it.each<[string, ApiOrigins, string, string]>([
   const { headers } = await preflight(apiOrigins, path, origin);
   expect(headers['access-control-allow-origin']).toBeUndefined();
   if (origin !== THEIRS) expect(headers.vary).toContain('Origin');
+});
+
+it('leaves paths below /api that the product cannot answer to an existing app', async () => {
+  const allowed = { 'Access-Control-Allow-Origin': THEIRS, 'Access-Control-Allow-Credentials': 'true' };
+  const app = express().options('/api/old', (_req, res) => void res.set(allowed).sendStatus(200));
+  const existing = { apiOrigins: [THEIRS], existingApp: { app } };
+  const asked = { Origin: THEIRS, 'Access-Control-Request-Method': 'POST' };
+  const old = await request(createTestApp({ ...existing, api: [] }))
+    .options('/api/old')
+    .set(asked)
+    .expect(200);
+  expect(old.headers).toMatchObject({ 'access-control-allow-credentials': 'true' });
+  expect(old.headers['access-control-expose-headers']).toBeUndefined();
+  await request(createTestApp(existing)).options('/api/echo').set(asked).expect(204);
 });
 
 it('lets scripts of the origin read responses and problems', async () => {

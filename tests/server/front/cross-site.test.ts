@@ -14,14 +14,15 @@ const ORIGINS = [
 ];
 
 /** The rule, implemented a second time. */
-function passes(method: string, site: string | undefined, origin: string | undefined): boolean {
+function passes(own: string[], method: string, site: string | undefined, origin: string | undefined): boolean {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return true;
   if (site === 'same-origin' || site === 'none') return true;
-  return site === undefined && (origin === undefined || origin === SAME);
+  return site === undefined && (origin === undefined || own.includes(origin));
 }
 
 it.each([
   ['with PUBLIC_ORIGINS', [SAME]],
+  ['with two PUBLIC_ORIGINS', [SAME, 'https://www.example.com']],
   ['without PUBLIC_ORIGINS', []],
 ])('each combination of method, site and origin is decided by the rule, %s', async (_name, publicOrigins) => {
   const act = vi.fn((_req: unknown, res: Response) => void res.send('acted'));
@@ -34,7 +35,8 @@ it.each([
   await listenInTest(server);
   for (const method of METHODS) {
     const cases = SITES.flatMap((site) => ORIGINS.map((origin) => [method, site, origin] as const));
-    const passing = cases.filter((one) => passes(...one));
+    const own = publicOrigins.length > 0 ? publicOrigins : [SAME];
+    const passing = cases.filter((one) => passes(own, ...one));
     act.mockClear();
     const replies = await Promise.all(
       cases.map(async ([, site, origin]) => {
@@ -68,6 +70,10 @@ it.each([
   for (let time = 0; time < 2; time++) await post({ Origin: SAME });
   const first = { origin: SAME, address: 'http://example.com', requestId: expect.any(String) };
   expect(said()).toMatchObject([first]);
+  // With Sec-Fetch-Site, the setting changes nothing.
+  expect(said()[0]?.msg).toContain(
+    'If this line has no `site` and visitors use that Origin, add it to PUBLIC_ORIGINS.',
+  );
   vi.advanceTimersByTime(60_000);
   await post({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' });
   expect(said()).toMatchObject([first, { origin: 'https://evil.example', site: 'cross-site' }]);

@@ -120,6 +120,32 @@ describe('a post from another site, with cookies, below /api', () => {
   });
 });
 
+describe('a post from another site', () => {
+  const own: RequestHandler = (_req, res) => void res.send('own');
+  const paths = ['/close', '/api/close'];
+  const app = express().post('/old', (_req, res) => void res.send('old'));
+  const headers = ['Host: localhost', 'Sec-Fetch-Site: cross-site', 'Cookie: session=1', 'Content-Length: 0'];
+  const seen: string[] = [];
+  const step: RequestHandler = (req, _res, next) => next(void seen.push(req.path));
+
+  it.each([
+    ['/close', headers, 403],
+    ['/api/close', headers, 403],
+    ['/api/close', headers.filter((line) => !line.startsWith('Cookie')), 200],
+    ['/close', ['Host: localhost', 'Sec-Fetch-Site: same-origin', 'Content-Length: 0'], 200],
+    ['/old', headers, 200],
+    ['/nowhere', headers, 403],
+  ])('reaches the steps and the app, but not the routes: %s %j', async (path, sent, status) => {
+    seen.length = 0;
+    const routes = express.Router().post(paths, own);
+    const port = await mount(app, { routes, steps: [step], api: [] });
+    const reply = await askRaw(port, `POST ${path} HTTP/1.1`, sent);
+    expect([reply.status, reply.body === 'own']).toEqual([status, status === 200 && path !== '/old']);
+    expect(seen).toEqual([path]);
+    if (status === 403) expect(reply.headers['x-content-type-options']).toBe('nosniff');
+  });
+});
+
 it('gets the URL that a step has rewritten', async () => {
   const rewrite: RequestHandler = (req, _res, next) => {
     if (req.url.startsWith('/old')) req.url = req.url.replace('/old', '/new');

@@ -83,7 +83,7 @@ async function goStraight(text: string, { calls, facts }: DeskContext): Promise<
 function toChoices(shown: readonly ListedIncident[], releases: readonly string[]): IncidentsData['choices'] {
   return {
     routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),
-    releases: unique([...releases.toReversed(), ...shown.map(({ lastRelease }) => lastRelease)]),
+    releases: unique([...releases, ...shown.map(({ lastRelease }) => lastRelease)]),
   };
 }
 

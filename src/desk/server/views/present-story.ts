@@ -26,8 +26,9 @@ type StoryOf<Kind> = Extract<StoryShape, { kind: Kind }>;
 
 /** React's message is separate from the error if the two differ (`client/reporting/sentry.ts`). */
 function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
-  const { said = errors[0]?.message } = toRecord(toRecord(extra?.contexts).react);
-  const words = String(said ?? '');
+  const { said } = toRecord(toRecord(extra?.contexts).react);
+  // A stranger can report anything in its place.
+  const words = typeof said === 'string' ? said : (errors[0]?.message ?? '');
   const meaning = explainReactError(words);
   // With its explanation, the error number is not needed.
   return { kind: 'hydration', said: meaning === undefined ? words : '', meaning: meaning ?? '' };

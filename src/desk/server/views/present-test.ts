@@ -243,10 +243,14 @@ function toRoutes(trail: readonly Breadcrumb[]): string[] {
   return [...routes.values()];
 }
 
-/** Returns a path of the site under test. A stranger can report any URL, and a browser reads `//host` as another site. */
+/**
+ * Returns a path of the site under test. A stranger can report any URL, and a browser reads `//host` as another site. In
+ * URLs of other schemes, paths can have backslashes, which a browser reads as slashes.
+ */
 function toPath(url: string): string {
   const base = 'http://site.invalid';
-  const { pathname, search } = new URL(URL.canParse(url, base) ? url : base, base);
+  const given = URL.parse(url, base);
+  const { pathname, search } = given && /^https?:$/.test(given.protocol) ? given : new URL(base);
   return `/${pathname.replace(/^\/+/, '')}${search}`;
 }
 

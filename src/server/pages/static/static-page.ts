@@ -8,7 +8,7 @@ import { endWith } from '../../request/send-body.ts';
 import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts';
 import { loadPage } from '../load-page.ts';
 import { isGone } from '../page-cache.ts';
-import { type Answer, setPageHeaders, setStatus } from '../page-response.ts';
+import { type Answer, PUBLIC_CACHING, setPageHeaders, setStatus } from '../page-response.ts';
 import type { PageServices } from '../page-services.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
 import { renderPage } from '../render/render-page.tsx';
@@ -44,11 +44,11 @@ async function renderStaticPage(
   const lines: string[] = [];
   await writeDocument({ services, pageRequest, page, rendered, target, lines });
   const { errors } = rendered.payload;
-  const [document, data] = await Promise.all([
-    createDocument(services, target.bytes),
-    createData(services, lines.join('\n')),
-  ]);
   const failed = pageRequest.hasFailed || errors !== undefined;
+  // One that failed is sent once, and not kept.
+  const compress = services.app.settings.compression && !failed ? compressInTurn : undefined;
+  const document = await createDocument(target.bytes, compress);
+  const data = await createData(services, lines.join('\n'), compress);
   const copies = [document, data].flatMap((body) => [body, ...(body.coded ?? [])]);
   return {
     bytes: copies.reduce((sum, { bytes }) => sum + bytes.length, 0),
@@ -59,17 +59,28 @@ async function renderStaticPage(
   };
 }
 
-async function createDocument({ app: { settings } }: PageServices, bytes: Buffer): Promise<CachedBody> {
+async function createDocument(bytes: Buffer, compress: Compress | undefined): Promise<CachedBody> {
   const name = hash('sha1', bytes, 'base64url');
-  const coded = settings.compression ? await compressBody(bytes, (coding) => `"${name}-${coding}"`) : undefined;
+  const coded = await compress?.(bytes, (coding) => `"${name}-${coding}"`);
   return { type: 'text/html; charset=utf-8', bytes, etag: `"${name}"`, ...(coded && { coded }) };
 }
 
-async function createData({ app: { settings }, server }: PageServices, data: string): Promise<CachedBody> {
+async function createData({ server }: PageServices, data: string, compress: Compress | undefined): Promise<CachedBody> {
   const etag = toEtag(server.manifest, data);
   const bytes = Buffer.from(`${data}\n`);
-  const coded = settings.compression ? await compressBody(bytes, () => etag) : undefined;
+  const coded = await compress?.(bytes, () => etag);
   return { type: WIRE_TYPE, bytes, etag, ...(coded && { coded }) };
+}
+
+type Compress = typeof compressBody;
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** One after the other: each takes several MB, also while it waits for a thread. */
+function compressInTurn(...args: Parameters<Compress>): ReturnType<Compress> {
+  const compressed = last.then(() => compressBody(...args));
+  last = compressed.catch(() => undefined);
+  return compressed;
 }
 
 /** Returns the copies that are smaller. */
@@ -109,7 +120,7 @@ function sendCachedBody(answer: Answer, { failed }: CachedStaticPage, body: Cach
   const coding = body.coded && chooseCoding(req);
   const coded = body.coded?.find((copy) => copy.coding === coding);
   const { etag, bytes } = coded ?? body;
-  setPageHeaders(answer, failed ? 'no-store' : 'public, no-cache');
+  setPageHeaders(answer, failed ? 'no-store' : PUBLIC_CACHING);
   setStatus(answer, failed?.status ?? 200, failed?.digest);
   if (!failed) response.setHeader('ETag', etag);
   if (body.coded) addVary(response, 'Accept-Encoding');

@@ -106,6 +106,18 @@ describe('a journal', () => {
     expect(lines).toHaveLength(2);
   });
 
+  it('keeps half of its room for servers, whatever browsers report', () => {
+    const { folder, journal, lines } = setUp({ limits: { segmentBytes: 1000, maxBytes: 20_000, fullPerSecond: 1000 } });
+    const append = (side: Failure['side'], times: number) =>
+      Array.from({ length: times }, () => journal.append(createFailure({ side }))).filter(Boolean).length;
+    const reported = append('browser', 200);
+    expect(journal.waiting).toBeLessThan(12_000);
+    expect(append('browser', 5)).toBe(0);
+    expect(append('server', 5)).toBe(5);
+    expect(readAll(folder).entries).toHaveLength(reported + 5);
+    expect(lines).toEqual([]);
+  });
+
   it('reports failed writes, leaves no partial line, and recovers', () => {
     let room = Number.POSITIVE_INFINITY;
     const { folder, journal, lines, clock } = setUp({

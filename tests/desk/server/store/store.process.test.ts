@@ -56,21 +56,22 @@ describeStores('a store', (open) => {
     expect(await read()).toMatchObject(expected);
   });
 
-  it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour', async () => {
-    const many = Array.from({ length: 1500 }, (_, index) =>
+  it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour for each side', async () => {
+    const many = Array.from({ length: 1800 }, (_, index) =>
       summaryOf({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
     );
     const { store, find, ...desk } = await openWith(fullOf({ at: hour }), ...many.slice(0, 700));
     await desk.ingest(...many.slice(700), summaryOf({ at: hour + Hour }));
     expect(await store.listHours(KEY)).toEqual([
-      { at: hour, count: 1501 },
+      { at: hour, count: 1801 },
       { at: hour + Hour, count: 1 },
     ]);
-    expect(await find()).toMatchObject({ incident: { counts: { server: 1002, browser: 500 } } });
+    expect(await find()).toMatchObject({ incident: { counts: { server: 1202, browser: 600 } } });
     const stored = many[10];
     expect(await find(stored)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
-    expect(await find(many[1400])).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
-    expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1001);
+    expect(await find(many[1798])).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
+    expect(await find(many[1797])).toMatchObject({ state: 'stored', occurrence: { side: 'browser' } });
+    expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1601);
   });
 
   it('keeps a hundred full occurrences an hour for each side', async () => {

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { presentRequest } from '../../../../src/desk/server/views/present-occurrence.ts';
+import { presentStory } from '../../../../src/desk/server/views/present-story.ts';
+import { createFailure } from '../../support/desk.ts';
 
 const IPHONE = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 
@@ -15,4 +17,14 @@ it.each([
 ])('the user agent of a request is %s', (words, raw) => {
   const { agent } = presentRequest({ method: 'GET', url: '/', headers: { 'User-Agent': raw } });
   expect(agent).toEqual({ words, raw });
+});
+
+it('a hydration mismatch is told whatever a stranger reports of it', () => {
+  const errors = [{ name: 'Error', message: 'The text differs.', frames: [], class: 'Error' }];
+  const failure = createFailure({
+    kind: 'hydration',
+    errors,
+    extra: { contexts: { react: { said: { toString: 1 } } } },
+  });
+  expect(presentStory(failure)).toMatchObject({ kind: 'hydration', said: 'The text differs.' });
 });

@@ -163,6 +163,8 @@ describe('the test of a failure in a browser', () => {
     'https://a.example/\\evil.example/cart',
     'file:////evil.example/cart',
     'javascript:alert(1)',
+    'app:\\\\evil.example\\cart',
+    'app:\\\\[',
   ])('stays on the site under test for the address %j', (url) => {
     const page = 'http://localhost:3000/';
     for (const kind of ['exception', 'hydration'] as const) {

@@ -65,6 +65,26 @@ describe('a static page', () => {
     expect((await app.ask('/page')).status).toBe(403);
   });
 
+  it('is private with a cookie that a step sets, also as late as sessions do', async () => {
+    const early: RequestHandler = (_req, res, next) => next(void res.cookie('a', '1'));
+    const late: RequestHandler = (_req, res, next) => {
+      const { writeHead } = res;
+      res.writeHead = (...args: unknown[]) => Reflect.apply(writeHead, res.cookie('a', '1'), args);
+      next();
+    };
+    for (const [step, caching] of [
+      [pass, 'public, no-cache'],
+      [early, 'private, no-cache'],
+      [late, 'private, no-cache'],
+    ] as const) {
+      const app = await startPages(staticPage({ loader: () => text }), { steps: [step], compression: true });
+      for (const path of ['/page', '/page', '/_data/page']) {
+        const headers = { 'Accept-Encoding': 'br' };
+        expect((await app.ask(path, { headers })).headers['cache-control']).toBe(caching);
+      }
+    }
+  });
+
   it.each<[TestPage['mode'], () => void, number]>([
     ['static', notFound, 404],
     ['static', () => redirect('/', { status: 301 }), 301],

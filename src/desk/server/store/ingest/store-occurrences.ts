@@ -10,7 +10,8 @@ import type { BatchIncident, NewOccurrence } from './batch.ts';
 interface HourRow {
   readonly key: IncidentKey;
   readonly hour: number;
-  readonly stored: number;
+  readonly server_count: number;
+  readonly browser_count: number;
   readonly server_full: number;
   readonly browser_full: number;
 }
@@ -54,7 +55,7 @@ async function readHours(sql: Sql, incidents: readonly BatchIncident[]): Promise
   const keys = incidents.map(({ key }) => key);
   const hours = [...new Set(incidents.flatMap(({ occurrences }) => occurrences.map(({ at }) => toHour(at))))];
   const rows = await sql.all<HourRow>(
-    `SELECT key, hour, stored, server_full, browser_full FROM desk_hours
+    `SELECT key, hour, server_count, browser_count, server_full, browser_full FROM desk_hours
       WHERE key IN (${placeholders(keys)}) AND hour IN (${placeholders(hours)})`,
     [...keys, ...hours],
   );
@@ -62,26 +63,31 @@ async function readHours(sql: Sql, incidents: readonly BatchIncident[]): Promise
 }
 
 /**
- * Chooses as many occurrences as the hour has room for. Servers and browsers have separate room for full records, because
- * anyone can send browser events, and they must not displace those of servers.
+ * Chooses as many occurrences as the hour has room for. Servers and browsers have separate room, because anyone can send
+ * browser events, and they must not displace those of servers.
  */
 function choose(hour: Pick<BatchHour, 'key' | 'hour' | 'all'>, row: HourRow | undefined): BatchHour {
-  const stored = hour.all.slice(0, Math.max(0, MAX_OCCURRENCES_PER_HOUR - (row?.stored ?? 0)));
-  const ofSide = (side: 'server' | 'browser') =>
-    stored
-      .filter((one) => one.full && one.side === side)
-      .slice(0, Math.max(0, FULL_PER_HOUR - (row?.[`${side}_full`] ?? 0)));
-  return { ...hour, stored, full: new Set([...ofSide('server'), ...ofSide('browser')]) };
+  const sides = (['server', 'browser'] as const).map((side) => {
+    const stored = hour.all
+      .filter((one) => one.side === side)
+      .slice(0, Math.max(0, MAX_OCCURRENCES_PER_HOUR - (row?.[`${side}_count`] ?? 0)));
+    const room = Math.max(0, FULL_PER_HOUR - (row?.[`${side}_full`] ?? 0));
+    return { stored, full: stored.filter(({ full }) => full).slice(0, room) };
+  });
+  return {
+    ...hour,
+    stored: sides.flatMap(({ stored }) => stored),
+    full: new Set(sides.flatMap(({ full }) => full)),
+  };
 }
 
-const HOUR_COUNTS = ['server_count', 'browser_count', 'stored', 'server_full', 'browser_full'];
+const HOUR_COUNTS = ['server_count', 'browser_count', 'server_full', 'browser_full'];
 
 async function storeHours(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
   const count = (some: Iterable<NewOccurrence>, side: string) => [...some].filter((one) => one.side === side).length;
-  const rows = hours.map(({ key, hour, all, stored, full }) => ({
+  const rows = hours.map(({ key, hour, all, full }) => ({
     key,
     hour,
-    stored: stored.length,
     server_count: count(all, 'server'),
     browser_count: count(all, 'browser'),
     server_full: count(full, 'server'),
