@@ -111,7 +111,7 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
 /** Prints the URL at any log level and at once, because tools wait for this line. */
 function announce(url: string, log: Basics['log']): void {
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
-  else process.stdout.write(`Listening on ${url}\n`);
+  else console.log(`Listening on ${url}`); // which ignores an output that cannot be written
   log.flush(); // not the flush for the end of a process, which waits while the output is blocked
 }
 
