@@ -165,7 +165,7 @@ test('npm run desk -- link signs in', async () => {
 
 test('npm run desk does not load React, Express or the product, and needs no other files', async () => {
   const bundle = readFileSync(join(app.folder, 'dist/server/desk.js'), 'utf8');
-  const server = readFileSync(join(app.folder, 'dist/server/main.js'), 'utf8');
+  const server = readFileSync(join(app.folder, 'dist/server/site.js'), 'utf8');
   // Texts of React, Express and a page of this product.
   for (const text of ['react.transitional.element', 'X-Powered-By', 'Date.now()}`']) {
     expect([text, server.includes(text), bundle.includes(text)]).toEqual([text, true, false]);

@@ -17,7 +17,7 @@ const MAIN = join(project, 'dist/server/main.js');
 beforeAll(() => buildOnce());
 
 /** Starts a server that is expected to fail, and waits for it to exit. */
-function start(env: Readonly<Record<string, string>>, main = MAIN) {
+function start(env: Readonly<Record<string, string>>, main = MAIN, options: readonly string[] = []) {
   const all = {
     ...process.env,
     NODE_ENV: 'production',
@@ -26,7 +26,7 @@ function start(env: Readonly<Record<string, string>>, main = MAIN) {
     DATA_DIR: createFolder(onTestFinished),
     ...env,
   };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...options, main], {
     encoding: 'utf8',
     env: all,
     timeout: 20_000,
@@ -78,6 +78,17 @@ describe('a failed start', () => {
       stderr: 'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.\n',
     });
   });
+});
+
+// Process 1 of a container does not get a signal that it does not listen to.
+it('listens to signals before it loads the server', () => {
+  const early = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (name === 'pino') process.kill(process.pid, 'SIGTERM');
+      return next(name, context);
+    } });`;
+  const { status } = start({}, MAIN, ['--import', `data:text/javascript,${encodeURIComponent(early)}`]);
+  expect(status).toBe(0);
 });
 
 // `/dev/full` behaves like a file on a full disk.
