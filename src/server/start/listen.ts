@@ -60,7 +60,7 @@ function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Co
     log.info('Stopped.');
   }
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
-  const stop = createStop({ drain, close, within, log, flush });
+  const stop = createStop({ drain, close, within, log, markEnded: tracker?.markEnded, flush });
   watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
   onStopSignal((signal) => stop(0, signal));
 }
