@@ -85,6 +85,25 @@ it('ends its builder quietly if it ends before it can start', async () => {
   expect(existsSync(join(app.folder, 'dist'))).toBe(false);
 });
 
+it('ends with its builder if npm ends before it can start', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  const npm = spawn('npm', ['start'], {
+    cwd: app.folder,
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  npm.stdout.on('data', (text) => {
+    said += text;
+  });
+  npm.stderr.once('data', () => setTimeout(() => npm.kill('SIGTERM'), 500)); // the builder runs by then
+  // All of them write to both.
+  await once(npm, 'close');
+  expect(said).not.toContain('Listening');
+  expect(existsSync(join(app.folder, 'dist'))).toBe(false);
+});
+
 it.each([
   ['its log is no longer read', 1, (child: ChildProcess) => child.stdout?.destroy()],
   // A pipe holds 64 KiB.
