@@ -16,7 +16,9 @@ export async function serve() {
   // A check is about what is built, perhaps of a running server, whose files a build would replace.
   const isCheck = process.argv.includes('--check') && existsSync(join(root, 'dist/manifest.json'));
   // An image contains `dist` but no sources, so there is nothing to build or compare.
-  if (!isCheck && existsSync(`${root}/src`) && !hasCurrentBuild(root)) {
+  const isOld = existsSync(`${root}/src`) && !hasCurrentBuild(root);
+  if (isCheck && isOld) console.log('warning: The build is not of these sources. `npm start` builds them.');
+  if (!isCheck && isOld) {
     console.error('Building. The first time takes longest.');
     // A separate process, because a build would leave the server with three times the memory. It logs to standard error:
     // the first line of standard output must say that the server listens. The server starts as soon as it can, and the

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,6 +35,17 @@ describe('`npm start`', () => {
     // The last line of a server that exited normally.
     expect(output).toContain('Stopped.');
   });
+});
+
+it('says in a check that the build is older than the sources', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  await app.build();
+  const check = () => spawnSync(process.execPath, ['bin/start.mjs', '--check'], { cwd: app.folder, encoding: 'utf8' });
+  const warning = 'warning: The build is not of these sources.';
+  expect(check().stdout).not.toContain(warning);
+  app.write({ 'src/server/product/new.ts': '' });
+  expect(check()).toMatchObject({ status: 0, stdout: expect.stringContaining(warning) });
 });
 
 it('builds first if it must, and needs no more memory afterwards than without', async () => {
