@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
-import { lineEnd } from './sites/line-end.mjs';
+import { LINE_END } from '../src/shared/location-format.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
@@ -12,7 +12,7 @@ const spillways = new Set(['bench', 'bin', 'build', 'dist', 'dist-dev', 'docs', 
 const maxBytes = 300_000;
 
 /**
- * Returns the folder of the file in `existingApp`, relative to the root.
+ * Returns the folder of the file in `existingApp`, relative to the root. The server refuses one outside of the root.
  *
  * @param {string} root
  * @returns {string | undefined} `.` if the file is in the root itself
@@ -23,8 +23,9 @@ export function findExistingApp(root) {
   const [, value = ''] = /^(?!\s*(?:\/\/|\*)).*\bexistingApp\s*:([\s\S]*)/m.exec(text) ?? [];
   const entry = [...value.matchAll(/(['"`])(\.\/[^'"`\n]+)\1/g)]
     .map(([, , path]) => path)
-    .find((path) => isModule.test(path) && existsSync(join(root, path)));
-  return entry && dirname(normalize(entry)).replaceAll('\\', '/');
+    .map((path) => normalize(path).replaceAll('\\', '/'))
+    .find((path) => isModule.test(path) && !path.startsWith('../') && existsSync(join(root, path)));
+  return entry && dirname(entry);
 }
 
 /** @returns {string[]} the modules of the existing app, relative to the root */
@@ -66,7 +67,7 @@ export function mapSource(path, text) {
   const map = { version: 3, names: [], sourceRoot: '../', sources: [source], sourcesContent: [text] };
   // Each word and sign has its own position.
   const lines = text
-    .split(lineEnd)
+    .split(LINE_END)
     .map((line, number) => [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => [index, 0, number, index]));
   const mappings = encodedMappings(new TraceMap({ ...map, mappings: lines }));
   return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify({ ...map, mappings })) };

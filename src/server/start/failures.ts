@@ -44,10 +44,14 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   });
   reportTo(funnel);
   return {
-    ...{ funnel, scrubber, scrubPath, table, sentry },
+    funnel,
+    scrubber,
+    scrubPath,
+    table,
+    sentry,
     inFlight: new InFlight(scrubPath),
     /** From here on, failures are stored. Failures during the start are only logged. */
-    keepIn(tracker: Pick<OpenedTracker, 'record'>): void {
+    storeIn(tracker: Pick<OpenedTracker, 'record'>): void {
       store = tracker;
     },
     /** `npm run dev`: called for each failure from here on. */
