@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 
 /** Builds if something changed, then runs the server in this process, which keeps its id and its signals. */
 export async function serve() {
-  const stopWatching = watchNpm();
+  watchNpm();
   useEnvFile();
   enableCompileCache(`${root}/node_modules/.cache/spillway/compiled`);
   // A check is about what is built, perhaps of a running server, whose files a build would replace.
@@ -32,18 +32,18 @@ export async function serve() {
   }
   // As a URL, which the compiler does not follow: it would check the whole bundle.
   await import(new URL('../dist/server/main.js', import.meta.url).href);
-  stopWatching();
 }
 
 /**
  * npm starts this process in a shell, and a signal can end both without reaching it. The server looks for that once it
- * runs. Until then, this does, and the builder ends with this process.
- *
- * @returns a function that stops it
+ * listens to signals. Until then, this does, and the builder ends with this process.
  */
 function watchNpm() {
   const parent = process.ppid;
-  const look = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM');
+  const look = () => {
+    // The first listener is that of `dist/server/main.js`.
+    if (process.listenerCount('SIGTERM') > 1) clearInterval(timer);
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
+  };
   const timer = process.env.npm_lifecycle_event ? setInterval(look, 500).unref() : undefined;
-  return () => clearInterval(timer);
 }
