@@ -55,11 +55,13 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       const isQuiet = QUIET.has(path);
       if (!log.isLevelEnabled(isQuiet ? 'debug' : 'info')) return;
       const write = isQuiet ? writeDebug : writeInfo;
+      // Of a URL that was refused or redirected for its spelling, only what was sent is known.
+      const asked = path === '/' && status >= 300 ? (req.url ?? '').replace(/\?.*/s, '') : path;
       write({
         requestId: info.requestId,
         traceId: info.knownTraceId,
         method,
-        path: scrubPath(path, route),
+        path: scrubPath(asked, route),
         route,
         status,
         ms: Math.round(ms * 10) / 10,
