@@ -1,6 +1,7 @@
 import { cpSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build as esbuild } from 'esbuild';
+import { isYours } from '../src/shared/whose-code.mjs';
 import { makeFolder, root } from './servers.mjs';
 
 /** What an app has besides its product. */
@@ -13,7 +14,7 @@ const UPSTREAM = ['bin', 'build', 'src', 'build.mjs', 'package.json'];
  */
 export function makeApp() {
   const folder = join(makeFolder(), 'app');
-  const isProduct = (path) => /^src[\\/](?:\w+[\\/]product|client[\\/]public)(?:[\\/]|$)/.test(relative(root, path));
+  const isProduct = (path) => isYours(`${relative(root, path).replaceAll('\\', '/')}/`);
   for (const path of UPSTREAM) {
     cpSync(join(root, path), join(folder, path), { recursive: true, filter: (from) => !isProduct(from) });
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { LOCATION_LENGTH } from '../src/shared/location-format.mjs';
 
 // Lists the locations in the source whose failures would get a different digest than in an earlier build:
 //
@@ -11,15 +12,14 @@ const [earlier, present = 'dist/sites.json'] = process.argv.slice(2);
 if (!earlier)
   throw new Error('The sites.json of an earlier build is missing. Usage: node bench/lost-digests.mjs old/sites.json');
 
-/** The columns of a site in the table: path, function, detail, line, flags. */
-const columns = 5;
-
 /** @returns {Set<string>} the inputs of digests */
 function listPlaces(file) {
   const { strings, sites, firstNames = {} } = JSON.parse(readFileSync(file, 'utf8'));
   const places = new Set();
-  for (let number = 0; number < sites.length / columns; number++) {
-    const [path, name, detail] = sites.slice(number * columns, number * columns + 3).map((index) => strings[index]);
+  for (let number = 0; number < sites.length / LOCATION_LENGTH; number++) {
+    const [path, name, detail] = sites
+      .slice(number * LOCATION_LENGTH, number * LOCATION_LENGTH + 3)
+      .map((index) => strings[index]);
     const first = firstNames[number] ?? { path, function: name, detail };
     places.add([first.path, first.function, first.detail].join('#').replace(/#+$/, ''));
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
-import { lineEnd } from './sites/line-end.mjs';
+import { LINE_END } from '../src/shared/location-format.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
@@ -66,7 +66,7 @@ export function mapSource(path, text) {
   const map = { version: 3, names: [], sourceRoot: '../', sources: [source], sourcesContent: [text] };
   // Each word and sign has its own position.
   const lines = text
-    .split(lineEnd)
+    .split(LINE_END)
     .map((line, number) => [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => [index, 0, number, index]));
   const mappings = encodedMappings(new TraceMap({ ...map, mappings: lines }));
   return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify({ ...map, mappings })) };

@@ -8,7 +8,7 @@ export const indexes = {
   '#engine': 'src/shared/index.ts',
   '#engine/server': 'src/server/index.ts',
   '#engine/client': 'src/client/index.ts',
-  '#engine/tracker': 'src/server/tracker/index.ts',
+  '#engine/tracker': 'src/server/tracker.ts',
 };
 
 /**

@@ -1,18 +1,13 @@
 import { resolve } from 'node:path';
 import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
+import { encodeVlq, FLAGS, LINE_END, VERSION } from '../src/shared/location-format.mjs';
 import { toRelative } from './files.mjs';
 import { findOwner } from './packages.mjs';
 import { indexSource } from './sites/index-source.mjs';
-import { lineEnd } from './sites/line-end.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
-
-/** Version of the table's format, which `src/server/errors/digest/location-table.ts` reads. */
-const version = 1;
 
 /** Modules of the project: in `src`, or in the folder of an existing app. */
 const isModule = /^(?!\.\.\/|(?:.*\/)?node_modules\/)[^:]+\.[cm]?[jt]sx?$/;
-
-const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
 
 /**
  * Creates the table by which digests map a position in a bundle to the source: file, named function, and the `throw`
@@ -57,7 +52,7 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
       numberOf(strings, site.function),
       numberOf(strings, site.detail),
       findLast(lines, site.offset) + 1,
-      (site.isErrorClass ? flags.errorClass : 0) | (site.isHelper ? flags.helper : 0) | (flags[site.kind] ?? 0),
+      (site.isErrorClass ? FLAGS.errorClass : 0) | (site.isHelper ? FLAGS.helper : 0) | (FLAGS[site.kind] ?? 0),
     ];
   }
 
@@ -81,7 +76,7 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
     bundles[file] = encodeBundle(decodedMappings(new TraceMap(map)), finders);
   }
   return JSON.stringify({
-    version,
+    version: VERSION,
     strings: [...strings.keys()],
     sites: [...sites.keys()].flatMap((site) => site.split(',').map(Number)),
     firstNames,
@@ -99,25 +94,11 @@ function encodeBundle(mappings, finders) {
       const site = finders[source]?.(originalLine, originalColumn) ?? 0;
       if (site === lastLocation) continue;
       const from = line === lastLine ? lastColumn : 0;
-      parts.push(toVlq(line - lastLine), toVlq(column - from), toVlq(site - lastLocation));
+      parts.push(encodeVlq(line - lastLine), encodeVlq(column - from), encodeVlq(site - lastLocation));
       [lastLine, lastColumn, lastLocation] = [line, column, site];
     }
   }
   return parts.join('');
-}
-
-const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-/** Returns a number as in source maps. @param {number} value */
-function toVlq(value) {
-  let rest = value < 0 ? (-value << 1) | 1 : value << 1;
-  let text = '';
-  do {
-    const digit = rest & 31;
-    rest >>>= 5;
-    text += digits[rest > 0 ? digit | 32 : digit];
-  } while (rest > 0);
-  return text;
 }
 
 /** Returns a path relative to the root. esbuild's are relative to the bundle or begin with a plugin's namespace. */
@@ -133,7 +114,7 @@ function toPackage(path) {
 
 /** @returns {number[]} start offsets of the lines, counted as in source maps */
 function toLineStarts(text) {
-  return [0, ...Array.from(text.matchAll(lineEnd), (end) => end.index + end[0].length)];
+  return [0, ...Array.from(text.matchAll(LINE_END), (end) => end.index + end[0].length)];
 }
 
 /** Returns the index of the last of `starts` that is not after `offset`. */

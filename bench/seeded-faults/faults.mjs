@@ -185,7 +185,7 @@ const AREAS = {
       [
         'the engine’s frame wins',
         'src/server/errors/digest/find-location.ts',
-        'if (rank === RANK.own) return location;',
+        'if (rank === RANK.product) return location;',
         'if (rank <= RANK.engine) return location;',
       ],
       [
@@ -326,7 +326,7 @@ const AREAS = {
       [
         'an envelope for another site is accepted',
         'src/server/reports/ingest-envelope.ts',
-        'if (upstream ? dsn === upstream.dsn : isOwn) return;',
+        'if (upstream ? dsn === upstream.dsn : isThisSite) return;',
         'if (dsn) return;',
       ],
       [
@@ -343,8 +343,8 @@ const AREAS = {
       [
         'a viewer changes things',
         'src/desk/server/api/caller.ts',
-        "if (role !== 'operator' && !READS.has(req.method)) {",
-        "if (role === '' && !READS.has(req.method)) {",
+        "if (role !== 'operator' && !isRead(req) && req.method !== 'OPTIONS') {",
+        "if (role === '' && !isRead(req) && req.method !== 'OPTIONS') {",
       ],
       [
         'If-Match is ignored',
@@ -378,8 +378,8 @@ const AREAS = {
       [
         'helpers are not marked',
         'build/sites.mjs',
-        '(site.isHelper ? flags.helper : 0)',
-        '(site.isHelper && site.isErrorClass ? flags.helper : 0)',
+        '(site.isHelper ? FLAGS.helper : 0)',
+        '(site.isHelper && site.isErrorClass ? FLAGS.helper : 0)',
       ],
       ['styles of the entry load twice', 'build/styles.mjs', 'user === entry || !ofEntry.includes(file)', 'true'],
     ],

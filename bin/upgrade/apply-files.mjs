@@ -1,7 +1,6 @@
+import { isYours } from '../../src/shared/whose-code.mjs';
 import { spillwayFile } from './spillway-file.mjs';
 
-/** Your code. `tests/support/product` is not: it connects your tests to Spillway's. */
-const product = /^(?:(?:src|tests)\/(?!support\/)(?:[^/]+\/)?product|src\/client\/public)\//;
 /** Files that a release replaces only if you have not changed them. */
 const yours = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** Files that are merged by key, or written anew. */
@@ -22,7 +21,7 @@ export function applyFiles(git, { base, next, prefix }) {
   const isDeleted = (path) => listLevels(path).some((level) => before.has(level) && !own.has(level));
   const isEdited = (path) => own.has(path) && own.get(path) !== before.get(path);
   const isLeftOut = ({ path, target }) =>
-    [path, target].some((name) => product.test(name) || written.includes(name) || isDeleted(name)) ||
+    [path, target].some((name) => isYours(name) || written.includes(name) || isDeleted(name)) ||
     (yours.includes(path) && isEdited(path));
   // git refuses a whole patch that removes a file which you changed, or renames one to a name that you use.
   const isKept = ({ patch, path, target }) =>

@@ -3,8 +3,9 @@
 
 import { posix } from 'node:path';
 import { parseSync, visitorKeys } from 'oxc-parser';
+import { HELPER_FILE, HELPER_NAME } from '../../src/shared/location-format.mjs';
 import { createHandlerNames, toRegistration } from './handler-names.mjs';
-import { helperName, toKind, toStatement } from './statement.mjs';
+import { toKind, toStatement } from './statement.mjs';
 
 /** Names of error classes. */
 const errorName = /(?:Error|Exception|Failure)$/;
@@ -12,9 +13,6 @@ const errorClasses = /\bclass\s+([\w$]+)[^{};]*?\bextends\s+[\w$.]*(?:Error|Exce
 
 /** An existing app is outside of `src`. The names of the product's handlers stay as they are. */
 const isExistingApp = (path) => !/^(?:src|tests)\//.test(path);
-
-/** Files whose functions throw on behalf of their callers. */
-const helperFile = /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?$/;
 
 /** Types are not code and cannot fail. */
 const skippedKeys = new Set(['typeAnnotation', 'typeParameters', 'typeArguments', 'returnType', 'superTypeArguments']);
@@ -50,7 +48,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   const properties = new Set();
   const ownErrors = new Set([...text.matchAll(errorClasses)].map(([, name]) => name));
   const imported = new Set();
-  const isHelperFile = (file) => helperFile.test(file) || helpers.includes(file);
+  const isHelperFile = (file) => HELPER_FILE.test(file) || helpers.includes(file);
   const handlers = isExistingApp(path) ? createHandlerNames() : undefined;
   const isErrorName = (name) => errorName.test(name) || ownErrors.has(name);
 
@@ -165,7 +163,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
       detail: '',
       kind: '',
       isErrorClass: site.isErrorClass && name === 'constructor',
-      isHelper: site.isHelper || helperName.test(name),
+      isHelper: site.isHelper || HELPER_NAME.test(name),
       offset: node.start,
       functionOffset: node.start,
       ...(own && { names: own }),

@@ -9,7 +9,7 @@ const cache = createCache('sources', { maxBytes: 1024 * 1024 });
 
 /** What the index of a source depends on, besides the source. */
 const code = [
-  ...['index-source.mjs', 'handler-names.mjs', 'statement.mjs'].map((file) =>
+  ...['index-source.mjs', 'handler-names.mjs', 'statement.mjs', '../../src/shared/location-format.mjs'].map((file) =>
     readFileSync(new URL(file, import.meta.url), 'utf8'),
   ),
   createRequire(import.meta.url)('oxc-parser/package.json').version,

@@ -1,10 +1,8 @@
 import { visitorKeys } from 'oxc-parser';
+import { HELPER_NAME } from '../../src/shared/location-format.mjs';
 
 /** Longest part of a statement that is used in a digest (UTF-16 code units). */
 const maxDetail = 200;
-
-/** Functions that throw on behalf of their callers. */
-export const helperName = /^(?:invariant|assert(?:[A-Z]\w*)?)$/;
 
 /** Calls of the language and the platform whose error messages do not say where they were thrown. */
 const throwingCalls = new Set(
@@ -30,7 +28,7 @@ export function toKind(node, callee, isErrorName, helpers) {
   const last = callee.slice(callee.lastIndexOf('.') + 1);
   if (isErrorName(last) && (node.type === 'NewExpression' || /^[A-Z]/.test(callee))) return 'thrown';
   if (node.type === 'NewExpression') return throwingConstructors.has(callee) ? 'call' : '';
-  if (helperName.test(callee) || callee.startsWith('assert.') || helpers.has(callee)) return 'thrown';
+  if (HELPER_NAME.test(callee) || callee.startsWith('assert.') || helpers.has(callee)) return 'thrown';
   return throwingCalls.has(callee) || (callee.includes('.') && throwingMethods.has(last)) ? 'call' : '';
 }
 

@@ -128,8 +128,9 @@ export function createApp(
   });
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
   const skipsExpress = site?.steps.length === 0;
+  const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
 
-  const beforeExpress = [
+  const steps = [
     // Express's router reads the request line before any of its own steps, so these are in front of it.
     oneAtATime(),
     requestId({ origins, trust, toLanguage: site?.pages.toLanguage }),
@@ -158,32 +159,33 @@ export function createApp(
     lateWrites(funnel),
     skipsExpress && api?.operations,
     skipsExpress && site.pages.begun(inner),
-  ].filter(isPresent);
+    inExpress([
+      site?.development,
+      tracker && onlyFor(isTrackers, tracker.handle),
+      site && !skipsExpress && site.pages.keepCookiesPrivate,
+      ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
+      !skipsExpress && api?.operations,
+      api?.handlers,
+      site?.pages.data,
+      site?.pages.pages,
+      site?.routes && existing?.giveHeaders,
+      site?.routes && unlessCrossSite(site.routes),
+      existing?.run,
+      existing?.giveHeaders,
+      existing && refuseCrossSite,
+      tracker && !site && redirectHome(tracker.home),
+      site && apiNotFound(),
+      site && !existing && unclaimedMethods(),
+      site?.pages.notFound ?? notFound,
+    ]),
+  ];
+  return chain(steps.filter(isPresent), fail);
 
-  const inExpress = [
-    site?.development,
-    tracker && onlyFor(isTrackers, tracker.handle),
-    site && !skipsExpress && site.pages.keepCookiesPrivate,
-    ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
-    !skipsExpress && api?.operations,
-    api?.handlers,
-    site?.pages.data,
-    site?.pages.pages,
-    site?.routes && existing?.giveHeaders,
-    site?.routes && unlessCrossSite(site.routes),
-    existing?.run,
-    existing?.giveHeaders,
-    existing && refuseCrossSite,
-    tracker && !site && redirectHome(tracker.home),
-    site && apiNotFound(),
-    site && !existing && unclaimedMethods(),
-    site?.pages.notFound ?? notFound,
-  ].filter(isPresent);
-
-  const onError = [existing?.giveHeadersToErrors, fail].filter(isPresent);
-
-  for (const step of [...inExpress, ...onError]) inner.use(step);
-  return chain(beforeExpress, intoExpress(inner, fail), fail);
+  /** The end of the list: the handlers that Express runs, and the branch for their errors. */
+  function inExpress(handlers: readonly Optional<RequestHandler | Step>[]): Step {
+    for (const step of [...handlers.filter(isPresent), ...onErrorInExpress]) inner.use(step);
+    return intoExpress(inner, fail);
+  }
 
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
@@ -256,6 +258,8 @@ const notFound: RequestHandler = function notFound() {
   throw notFoundHere();
 };
 
-function isPresent<T>(step: T | undefined | false | 0): step is T {
+type Optional<T> = T | undefined | false | 0;
+
+function isPresent<T>(step: Optional<T>): step is T {
   return Boolean(step);
 }

@@ -1,6 +1,7 @@
 // The server-side API for a product, imported as `#engine/server`. Within the engine, import the file that defines a
 // name.
 
+export { PROBLEM_TYPE } from '../shared/api/problem.ts';
 export { type ApiStore, createMemoryStore, createPostgresStore } from './api/api-store.ts';
 export { type Auth, bearer, type Caller, session } from './api/auth.ts';
 export { formBody, jsonBody } from './api/body-parsers.ts';
@@ -20,7 +21,6 @@ export {
   type SettingsOf,
 } from './define-product.ts';
 export type { ServerReportOptions } from './errors/create-failure.ts';
-export { PROBLEM_TYPE } from './errors/problem.ts';
 export { addBreadcrumb, report, setTags } from './errors/report.ts';
 export type { ApiOrigins } from './front/api-origins.ts';
 export type { ContentSources } from './front/content-policy.ts';

@@ -103,6 +103,8 @@ export const MAX_SCRUBBED_LENGTH = 16 * KiB;
 export const MAX_REPORT_BYTES = 1 * MiB;
 /** The longest time that a report can have waited in the browser (ms). */
 export const MAX_REPORT_AGE = 1 * Hour;
+/** How old a failure of the server can be when a browser reports that it saw the same failure (ms). */
+export const ECHO_AGE = 1 * Hour;
 
 // Requests to notification targets and mail servers
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // Upgrades small repositories with the real commands. Only npm is replaced, by a script that logs what it is called with.
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const COMMANDS = ['bin/upgrade.mjs', 'bin/upgrade', 'bin/require-node.mjs'];
+const COMMANDS = ['bin/upgrade.mjs', 'bin/upgrade', 'bin/require-node.mjs', 'src/shared/whose-code.mjs'];
 const LINES = Array.from({ length: 20 }, (_, line) => `export const line${line} = ${line};`).join('\n');
 const changeLine = (line: number, value: string) => LINES.replace(`line${line} = ${line};`, `line${line} = ${value};`);
 

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { OpenApi, OpenApiOperation } from '../../src/server/api/openapi.ts';
-import { PROBLEM_TYPE } from '../../src/server/errors/problem.ts';
+import { PROBLEM_TYPE } from '../../src/shared/api/problem.ts';
 
 /** The parts of a response that are checked. A response of supertest has them. */
 interface ApiReply {

@@ -13,6 +13,7 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { keepPlace } from '../navigation/place.ts';
 import type { RootHooks } from '../reporting/reporting.ts';
 import { importModule, repeatCutRequests } from './cut-requests.ts';
+import { exchangeSheets, watchHead } from './head.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 
 /** The functions of a hydrated page with which a change of the server or of a page is shown. */
@@ -57,11 +58,8 @@ let page: LivePage | undefined;
 let applying = Promise.resolve();
 /** Why the page has to be reloaded, once there is a server to load it from. */
 let reloadBecause: string | undefined;
-/** Style sheets of earlier builds. React can add one late, when it ends a render that began before an edit. */
-const staleSheets = new Set<string>();
 /** The page still receives builds until it is gone. */
 let isReloading = false;
-let warnedTitles = '';
 
 /**
  * Reads the state of the last build, and follows the next builds.
@@ -77,9 +75,7 @@ export async function startDevelopment(shows: typeof pagesOf = 'product'): Promi
     evaluated: new Set(),
     load: (file) => importModule(toUrl(file)),
   };
-  new MutationObserver(removeStaleSheets).observe(document.head, { childList: true });
-  new MutationObserver(findTitles).observe(document.head, { childList: true });
-  findTitles();
+  watchHead();
   follow();
 }
 
@@ -215,7 +211,10 @@ async function exchangeProduct(before: DevState, next: DevState): Promise<boolea
     (file) => next.modules[file] !== before.modules[file] && globalThis.__spillway?.evaluated.has(file),
   );
   if (changed.length > 0 && !(await refresh(changed))) return false;
-  if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) await exchangeStyles(before.styles, next.styles);
+  if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) {
+    for (const [id, hrefs] of Object.entries(next.styles)) page?.replaceStyles(id, hrefs);
+    await exchangeSheets(before.styles, next.styles);
+  }
   return true;
 }
 
@@ -243,51 +242,6 @@ function isExchangeable(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   const kind = '$$typeof' in value ? String(value.$$typeof) : '';
   return kind === 'Symbol(react.memo)' || kind === 'Symbol(react.forward_ref)' || kind === 'Symbol(react.lazy)';
-}
-
-/** Inserts the new sheets before it removes the old ones, so that the page is never without styles. */
-async function exchangeStyles(
-  before: Readonly<Record<string, readonly string[]>>,
-  next: Readonly<Record<string, readonly string[]>>,
-): Promise<void> {
-  for (const [id, hrefs] of Object.entries(next)) page?.replaceStyles(id, hrefs);
-  const current = new Set(Object.values(next).flat());
-  const loading: Promise<void>[] = [];
-  for (const [id, hrefs] of Object.entries(before)) {
-    hrefs.forEach((href, index) => {
-      const old = document.querySelector(`link[rel="stylesheet"][href="${href}"]`);
-      const wanted = next[id]?.[index];
-      if (!old || wanted === href || next[id]?.includes(href)) return;
-      if (wanted === undefined || document.querySelector(`link[rel="stylesheet"][href="${wanted}"]`)) return;
-      const link = old.cloneNode() as HTMLLinkElement;
-      link.href = wanted;
-      loading.push(
-        new Promise((resolve) => {
-          for (const type of ['load', 'error']) link.addEventListener(type, () => resolve());
-        }),
-      );
-      old.after(link);
-    });
-  }
-  await Promise.all(loading);
-  for (const href of Object.values(before).flat()) staleSheets.add(href);
-  for (const href of current) staleSheets.delete(href);
-  removeStaleSheets();
-}
-
-function removeStaleSheets(): void {
-  for (const link of document.querySelectorAll('link[rel="stylesheet"]')) {
-    if (staleSheets.has(link.getAttribute('href') ?? '')) link.remove();
-  }
-}
-
-/** React puts the titles of layouts and page into the head, layouts first, and browsers show the first. */
-function findTitles(): void {
-  const all = [...document.head.querySelectorAll('title')].map(({ text }) => `"${text}"`);
-  const titles = all.join(', ');
-  if (all.length < 2 || titles === warnedTitles) return;
-  warnedTitles = titles;
-  console.warn(`Browsers show only the first of these titles: ${titles}. Remove <title> from the page's layouts.`);
 }
 
 /** Waits for the server of the last build. An earlier one would send an older page, hydrated by newer modules. */

@@ -22,7 +22,7 @@ export function listenToLinks(handlers: LinkHandlers): void {
   shown.url = location.href;
   addEventListener('click', (event) => {
     const link = findLink(event.target);
-    if (!link || event.defaultPrevented || event.button !== 0 || hasModifier(event) || !isOwn(link)) return;
+    if (!link || event.defaultPrevented || event.button !== 0 || hasModifier(event) || !opensHere(link)) return;
     event.preventDefault();
     handlers.navigate(new URL(toUrl(link.getAttribute('href')), shown.url), {
       replace: link.hasAttribute('data-replace'),
@@ -57,7 +57,7 @@ function toSubmission({ target: form, submitter }: SubmitEvent): Submission | nu
   const submission = { form, submitter, link };
   link.href = toUrl(readForm(submission, 'action'));
   link.target = readForm(submission, 'target') ?? '';
-  return isOwn(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
+  return opensHere(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
 }
 
 /** Resolves URLs without a path by the page that is shown: `?page=2`, `#top`, and that of a form without `action`. */
@@ -80,7 +80,7 @@ export function findLink(target: EventTarget | null): HTMLAnchorElement | undefi
 }
 
 /** True for a link to this site that opens in this window. The origin of a `blob:` URL is this site's, too. */
-export function isOwn(link: HTMLAnchorElement): boolean {
+export function opensHere(link: HTMLAnchorElement): boolean {
   return (
     link.protocol === location.protocol &&
     link.host === location.host &&

@@ -1,5 +1,5 @@
+import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
 import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
-import { PROBLEM_TYPE } from '../page-data/fetch-page-data.ts';
 
 interface PostedForm {
   readonly request: Request;

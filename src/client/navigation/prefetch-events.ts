@@ -1,6 +1,6 @@
 import { Millisecond } from '../../shared/units.ts';
 import type { PrefetchPriority } from '../page-data/prefetches.ts';
-import { findLink, isOwn } from './link-events.ts';
+import { findLink, opensHere } from './link-events.ts';
 
 export type Prefetch = (url: URL, priority: PrefetchPriority, signal?: AbortSignal) => void;
 
@@ -17,7 +17,7 @@ export function prefetchLinks(prefetch: Prefetch): void {
     cancel?.();
     cancel = undefined;
     hovered = link;
-    if (link?.dataset.link !== 'intent' || !isOwn(link)) return;
+    if (link?.dataset.link !== 'intent' || !opensHere(link)) return;
     const controller = new AbortController();
     const timer = setTimeout(() => prefetch(new URL(link.href), 'intent', controller.signal), delay);
     cancel = () => {
@@ -48,7 +48,7 @@ function watchViewport(prefetch: Prefetch): void {
   function scan(): void {
     scheduled = false;
     for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-link="viewport"], a[data-link="render"]')) {
-      if (seen.get(link) === link.href || !isOwn(link)) continue;
+      if (seen.get(link) === link.href || !opensHere(link)) continue;
       seen.set(link, link.href);
       if (link.dataset.link === 'viewport') observer.observe(link);
       else prefetch(new URL(link.href), 'render');

@@ -1,4 +1,4 @@
-import type { Problem } from '../../shared/api/operation.ts';
+import { PROBLEM_TYPE, type Problem } from '../../shared/api/problem.ts';
 import { fetchWithRetry, toRetryAfterMs } from '../../shared/fetch-with-retry.ts';
 import { publicError } from '../../shared/routing/control-flow.ts';
 import { Minute, Second } from '../../shared/units.ts';
@@ -49,9 +49,6 @@ interface PageVersion {
   readonly etag: string | undefined;
   readonly build: string | undefined;
 }
-
-/** A step of the product that refuses a background post answers in this format (RFC 9457). */
-export const PROBLEM_TYPE = 'application/problem+json';
 
 /** All attempts together (ms). */
 const RETRY_DEADLINE = 10 * Second;

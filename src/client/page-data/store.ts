@@ -23,7 +23,7 @@ export interface PageDataStoreOptions {
 }
 
 /** A page that was shown, cached for Back. */
-export interface VisitedPage {
+interface VisitedPage {
   readonly payload: PagePayload;
   readonly etag: string | undefined;
 }

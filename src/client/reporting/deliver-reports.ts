@@ -1,4 +1,4 @@
-import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_REPORTED_ERRORS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isPageError } from '../../shared/rendering/page-error.ts';
 import { isAddress } from '../../shared/reporting/address.ts';
 import type {
@@ -192,13 +192,10 @@ function toHex(part: number): string {
   return part.toString(16).padStart(8, '0');
 }
 
-/** Maximum length of a chain of causes, which can be endless (count). */
-const MAX_CAUSES = 10;
-
-/** Returns a thrown value and its causes, outermost first. Never throws. */
+/** Returns a thrown value and its causes, outermost first. A chain can be endless. Never throws. */
 export function causesOf(thrown: unknown): unknown[] {
   const chain = [thrown];
-  for (let link = thrown; chain.length < MAX_CAUSES; chain.push(link)) {
+  for (let link = thrown; chain.length < MAX_REPORTED_ERRORS; chain.push(link)) {
     link = read(link, 'cause');
     if (link === undefined || link === null || chain.includes(link)) break;
   }

@@ -217,7 +217,7 @@ const ATTRIBUTES = ['data-testid', 'name', 'aria-label', 'href', 'type'];
 const LASTING_ID = /^[A-Za-z][\w-]*$/;
 
 /** Returns a short CSS selector that only this element of the document matches, without classes of the build. */
-export function toSelector(element: Element): string {
+function toSelector(element: Element): string {
   let inner = '';
   for (let node: Element | null = element; node; node = own(node, 'parentElement')) {
     const name = describe(node);

@@ -6,11 +6,11 @@ import { type Count, type Failure, type InFlightRequest, StartError } from '#eng
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
+import { createSignals } from './ingest/signals.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_REVALIDATED, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
-import { createSignals } from './worker/signals.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 import { createWorkerThread } from './worker/worker-thread.ts';
 

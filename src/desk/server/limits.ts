@@ -11,7 +11,7 @@ export const FULL_PER_SECOND = 20;
 export const SEGMENT_BYTES = 8 * MiB;
 /**
  * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures are
- * only in the log.
+ * only in the log, and those of browsers already beyond half of it.
  */
 export const MAX_JOURNAL_BYTES = 256 * MiB;
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
+import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
 import { toSize } from '../../shared/words.ts';
-import { PROBLEM_TYPE, ProblemBody } from '../errors/problem.ts';
+import { ProblemBody } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-body.ts';
 import type { Auth } from './auth.ts';
 import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';

@@ -4,6 +4,7 @@ import { sendAllowed } from '../errors/problem.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { POST_METHODS } from '../request/step.ts';
 
 export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };
 
@@ -38,12 +39,11 @@ export function apiNotFound(): RequestHandler {
 
 /** Answers 405 to PUT, PATCH and DELETE on paths that no router claimed: a page can only be read or posted to. */
 export function unclaimedMethods(): RequestHandler {
-  const allow = 'GET, HEAD, POST, OPTIONS';
   return function unclaimedMethods(req, res, next) {
     if (req.method === 'OPTIONS') {
-      sendAllowed(res, allow);
+      sendAllowed(res, POST_METHODS);
     } else if (req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE') {
-      next(new HttpError(405, 'A page can be read or posted to, nothing else.', { Allow: allow }));
+      next(new HttpError(405, 'A page can be read or posted to, nothing else.', { Allow: POST_METHODS }));
     } else {
       next();
     }

@@ -32,7 +32,7 @@ interface Found {
 }
 
 /** Finds the operations of a path below `/api`. */
-export type FindOperations = (path: string) => Found | undefined;
+type FindOperations = (path: string) => Found | undefined;
 
 interface ServeOptions {
   /** Makes `request` for the handlers that read it. Within an Express app it is not needed. */

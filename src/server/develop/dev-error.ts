@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import { LINE_END } from '../../shared/location-format.mjs';
 import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
-import { LINE_END, parseStack, readErrors } from '../errors/digest/read-error.ts';
+import { parseStack, readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { createClientMaps, readSourceText } from './source-table.ts';
 
@@ -40,7 +41,7 @@ export function toBrowserError({ title, message, stack, componentStack }: Thrown
 function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
-  const own = located.find((frame) => isOwn(frame) && isProductCode(frame.file)) ?? located.find(isOwn);
+  const own = located.find((frame) => isProjects(frame) && isProductCode(frame.file)) ?? located.find(isProjects);
   const hint = toErrorHint(text);
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,
@@ -56,7 +57,7 @@ function describe({ title, text, frames, componentStack = '' }: Thrown, dist: st
 }
 
 /** True for a frame of the project's source; false for dependencies, Node and the build. */
-function isOwn({ file }: StackFrame): boolean {
+function isProjects({ file }: StackFrame): boolean {
   return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
 }
 

@@ -35,8 +35,6 @@ type FromSupervisor =
 
 type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
 
-export type Development = Awaited<ReturnType<typeof createDevelopment>>;
-
 /**
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
  * only one process can open is free.

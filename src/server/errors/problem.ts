@@ -1,14 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import * as z from 'zod';
-import type { Problem } from '../../shared/api/operation.ts';
+import { PROBLEM_TYPE, type Problem } from '../../shared/api/problem.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendText } from '../request/send-body.ts';
-
-/** The media type of errors under `/api` (RFC 9457). */
-export const PROBLEM_TYPE = 'application/problem+json';
 
 /** For responses that are not pages: they load nothing and cannot be framed. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";

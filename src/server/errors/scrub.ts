@@ -159,10 +159,10 @@ function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
 
 /** Anyone can write a stack. But a file of the build identifies the location, and a visitor's cookie must not redact it. */
 function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
-  const isOwn = /^(?:server|client)\/[^:]*$/.test(frame.file);
+  const isBuilt = /^(?:server|client)\/[^:]*$/.test(frame.file);
   return {
     ...frame,
-    file: isOwn ? frame.file : scrubber.url(frame.file),
+    file: isBuilt ? frame.file : scrubber.url(frame.file),
     function: scrubber.text(frame.function),
   };
 }

@@ -18,7 +18,7 @@ const MAX_DEPTH = 16;
 const MAX_NODES = 20_000;
 
 /** Maximum length of a title, which is one line of a list (UTF-16 code units). */
-export const MAX_TITLE_LENGTH = 200;
+const MAX_TITLE_LENGTH = 200;
 
 /** Classes of an `AggregateError` that are kept (count). */
 const MAX_MEMBERS = 50;
@@ -52,6 +52,10 @@ export function trimFailure(failure: Failure, maxBytes = MAX_EVENT_BYTES): Failu
     trimmed = apply(trimmed, stage);
   }
   return cut.size === 0 ? trimmed : { ...trimmed, cut: [...cut] };
+}
+
+export function cutTitle(title: string): string {
+  return cutText(title, MAX_TITLE_LENGTH);
 }
 
 /** Returns at most `length` UTF-16 code units, including the mark, and never half a surrogate pair. */
@@ -127,7 +131,7 @@ function cutValues(failure: Failure, cut: Set<string>): Failure {
   });
   return {
     ...(Object.fromEntries(fields) as typeof rest), // the same fields, with shorter texts
-    title: cutText(title, MAX_TITLE_LENGTH),
+    title: cutTitle(title),
     ...(componentStack !== undefined && { componentStack }),
   };
 }

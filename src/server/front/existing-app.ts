@@ -65,7 +65,7 @@ const IS_BROTLI_VULNERABLE = describeNodeFloor(process.versions.node) !== undefi
 export const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'url'] as const;
 
 /** The setting that is true while `trust proxy` has not been set. */
-export const DEFAULT_TRUST = '@@symbol:trust_proxy_default';
+const DEFAULT_TRUST = '@@symbol:trust_proxy_default';
 
 /** Mounts an existing app so that it answers exactly as it does without Spillway. */
 export function mountExistingApp({ existing, trust, headers, isReserved }: ExistingAppOptions): ExistingAppSteps {

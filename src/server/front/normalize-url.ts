@@ -12,7 +12,7 @@ import { ALL_METHODS, METHODS, type Step } from '../request/step.ts';
  */
 const WRITTEN = /^[\x21-\x22\x24-\x7e]*$/;
 
-export interface NormalizeUrlOptions {
+interface NormalizeUrlOptions {
   /** True for a path that is Spillway's. On other paths, an existing app can use any method and query. */
   readonly isReserved?: (path: string) => boolean;
   /** Passes paths that have several spellings to the existing app (`rawTarget`), unless one of them is Spillway's. */

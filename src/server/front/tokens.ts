@@ -13,7 +13,7 @@ export interface Operator {
 }
 
 /** A token with the name of its holder, which is recorded with each change. */
-export interface NamedToken {
+interface NamedToken {
   readonly name: string;
   readonly token: string;
 }

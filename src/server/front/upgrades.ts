@@ -80,25 +80,16 @@ export function handleUpgrades(
   owners.set('trust proxy', trust);
   if (steps.length > 0) owners.use(...steps);
 
-  const front = [
+  const front: Step[] = [
     requestId({ origins, trust }),
     takeCredentials,
     securityHeaders(headers),
     normalizeUrl(),
     hostCheck({ origins, trust, log }),
     crossSite({ origins, log, covers: (path) => handlers.has(path), isSafe: () => false }),
+    (req, res, next) => void owners(req as Request, res as express.Response, next),
   ];
-  const enter = (head: Buffer) =>
-    chain(
-      front,
-      (req, res) => {
-        owners(req as Request, res as express.Response, (error: unknown) => {
-          if (error) fail(error, req, res);
-          else accept(req as Request, res, head);
-        });
-      },
-      fail,
-    );
+  const enter = (head: Buffer) => chain([...front, (req, res) => accept(req as Request, res, head)], fail);
 
   function accept(req: Request, res: ServerResponse, head: Buffer): void {
     const { socket } = req;

@@ -23,7 +23,12 @@ export async function loadApp<Own extends object, Shared extends object>({
   requireOwnPaths(tree, family);
   const modules = await loadModules(tree.definitions, family);
   return {
-    ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
+    tree,
+    matchPage: createMatcher(tree),
+    pages,
+    modules,
+    document,
+    errorPages,
     args: createArgsMaker(app as unknown as PageApp, server), // it gets the app's own `sharedContext`
     settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
   };

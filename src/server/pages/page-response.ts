@@ -7,6 +7,7 @@ import { BUILD_HEADER, WIRE_TYPE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { POST_METHODS, READ_METHODS } from '../request/step.ts';
 import type { Redirect } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 import type { PageRequest } from './page-request.ts';
@@ -33,12 +34,9 @@ export interface VisitorExchange extends PageExchange {
   readonly pageRequest: VisitorPageRequest;
 }
 
-/** `Allow` of a URL that can only be read. */
-export const READ_METHODS = 'GET, HEAD, OPTIONS';
-
 /** Returns the `Allow` of a page, which accepts posts if one of its routes has an action. */
 export function toAllowed({ pages }: LoadedPageApp, { ids }: PageMatch): string {
-  return ids.some((id) => pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
+  return ids.some((id) => pages[id]?.actions) ? POST_METHODS : READ_METHODS;
 }
 
 /** Caching of what is made for one visitor: only in the browser, and only for conditional requests. */

@@ -67,7 +67,7 @@ export function conflict({ errors }: RefusalDetails): Refusal {
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
 /** An action with a limit of its own for its form, whose files can be large: `{ maxBytes: 50 * 1024 * 1024, run }`. */
-export interface UploadAction<Handler> {
+interface UploadAction<Handler> {
   /** The largest form, with its files (bytes). Other actions accept 1 MiB. */
   readonly maxBytes: number;
   readonly run: Handler;
@@ -146,7 +146,7 @@ type OpenAction<Results> = unknown extends Results ? string : keyof Results & st
 type Defined<Given, Handler> = Given extends UploadAction<unknown> ? UploadAction<Handler> : Handler;
 
 /** A server half whose types were inferred. */
-export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
+type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
   ServerPage<unknown, Context>,
   'loader' | 'actions'
 > &

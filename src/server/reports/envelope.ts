@@ -11,7 +11,7 @@ export interface Envelope {
   readonly items: readonly EnvelopeItem[];
 }
 
-export interface EnvelopeItem {
+interface EnvelopeItem {
   readonly type: string;
   readonly payload: Uint8Array;
 }

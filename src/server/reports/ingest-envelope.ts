@@ -34,7 +34,7 @@ interface EnvelopesOptions {
 export interface Taken {
   /** The id of the event, if there is one. */
   readonly id?: string | undefined;
-  /** The digest of the event, if the running build's site table can resolve it. */
+  /** The digest of the event, if the running build's table of locations can resolve it. */
   readonly digest?: string | undefined;
   /** False if the journal could not store it. */
   readonly stored: boolean;
@@ -149,8 +149,8 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 function requireOurDsn(dsn: unknown, { isOurs }: Sender, upstream: Upstream | undefined): void {
   if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
   const host = OWN_DSN.exec(dsn)?.[1];
-  const isOwn = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
-  if (upstream ? dsn === upstream.dsn : isOwn) return;
+  const isThisSite = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
+  if (upstream ? dsn === upstream.dsn : isThisSite) return;
   throw new ReportError(403, 'The DSN of the envelope is not the one of this site.');
 }
 
@@ -182,7 +182,7 @@ interface Believed {
 const MAX_SPANS = 1000;
 
 /** Rewrites a transaction for the upstream. Only these fields are forwarded, scrubbed. */
-export function rewriteTransaction(
+function rewriteTransaction(
   transaction: JsonRecord,
   { id, build, environment }: Believed,
   scrubber: ReportScrubber,
@@ -196,8 +196,11 @@ export function rewriteTransaction(
     type: 'transaction',
     event_id: id,
     platform: 'javascript',
-    ...{ start_timestamp: toTime(start_timestamp), timestamp: toTime(timestamp) },
-    ...{ release: build.release || undefined, dist: build.build || undefined, environment },
+    start_timestamp: toTime(start_timestamp),
+    timestamp: toTime(timestamp),
+    release: build.release || undefined,
+    dist: build.build || undefined,
+    environment,
     tags: readTags(tags, scrubber),
     request: typeof url === 'string' ? { url: toScrubbed(scrubber.url(url), scrubber, MAX_VALUE_LENGTH) } : undefined,
     contexts: { ...toRecord(scrubber.value(others)), ...(isRecord(trace) && { trace: rewriteTrace(trace, scrubber) }) },
@@ -209,7 +212,7 @@ export function rewriteTransaction(
 }
 
 /** Removes the sender's release and environment from the header of an envelope, checks ids, and scrubs the rest. */
-export function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
+function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
   const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
   return {
     ...toRecord(scrubber.value(rest)),

@@ -1,9 +1,10 @@
 import { Hour, Minute } from '../../shared/units.ts';
 import type { Failure } from '../errors/failure.ts';
+import { ECHO_AGE } from '../limits.ts';
 import { BoundedMap } from '../request/bounded-map.ts';
 import type { KnownBuild, MakeReportDigest } from './report-parts.ts';
 
-/** The most new incidents per hour from browser reports (SPEC section 6). */
+/** The most new incidents per hour from browser reports. */
 const MAX_AN_HOUR = 50;
 
 /** The number of admitted digests that are cached. */
@@ -61,7 +62,13 @@ function toOverflow(
   const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
   const { digest } = makeDigest({ kind: 'exception', side: 'browser', errors });
   return {
-    ...{ id, digest, occurrence, at, build, release, route },
+    id,
+    digest,
+    occurrence,
+    at,
+    build,
+    release,
+    route,
     kind: 'exception',
     side: 'browser',
     origin: 'browser',
@@ -71,8 +78,6 @@ function toOverflow(
   };
 }
 
-/** How old a server failure can be when a browser reports that it saw the same failure (ms). */
-export const ECHO_AGE = 1 * Hour;
 /** The number of addresses that are remembered. */
 const MAX_REMEMBERED = 10_000;
 

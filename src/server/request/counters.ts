@@ -73,7 +73,7 @@ export const COUNTERS = {
 export type CounterName = keyof typeof COUNTERS;
 
 /** A counter that has labels needs all of them. */
-export type CounterLabels<Name extends CounterName> = (typeof COUNTERS)[Name] extends {
+type CounterLabels<Name extends CounterName> = (typeof COUNTERS)[Name] extends {
   readonly labels: readonly (infer Label extends string)[];
 }
   ? Readonly<Record<Label, string>>

@@ -22,7 +22,7 @@ export function isInUtf8({ params }: MIMEType): boolean {
 }
 
 /** @throws HttpError 400 for invalid UTF-8, which `toString('utf8')` would replace by other characters */
-export function decodeUtf8(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -9,11 +9,10 @@ export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: un
 export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
 
 /**
- * Runs the steps in order, and passes a request that none of them answered to `last`. Errors of a step go to `fail`,
- * even if the step before it continued in a later turn of the event loop. If the client left before that turn, nothing
- * more runs.
+ * Runs the steps in order, until one answers. Errors of a step go to `fail`, even if the step before it continued in a
+ * later turn of the event loop. If the client left before that turn, nothing more runs.
  */
-export function chain(steps: readonly Step[], last: RequestListener, fail: ErrorHandler): RequestListener {
+export function chain(steps: readonly Step[], fail: ErrorHandler): RequestListener {
   return function chain(req, res) {
     let position = 0;
     const refuse = (error: unknown) => fail(error, req, res);
@@ -27,7 +26,7 @@ export function chain(steps: readonly Step[], last: RequestListener, fail: Error
       position += 1;
       try {
         if (step) step(req, res, next)?.catch(refuse);
-        else last(req, res);
+        else refuse(notFoundHere());
       } catch (thrown) {
         refuse(thrown);
       }
@@ -54,7 +53,7 @@ export function toExpress(app: Express, req: IncomingMessage, res: ServerRespons
   return request;
 }
 
-/** Makes an Express app the last of a chain. It only calls back if its own error handling fell through. */
+/** Makes an Express app the last step. It only calls back if its own error handling fell through. */
 export function intoExpress(app: Express, fail: ErrorHandler): RequestListener {
   return function intoExpress(req, res) {
     app(req as Request, res as Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
@@ -88,8 +87,10 @@ export function dropClosed(): RequestHandler {
 
 /** The methods that Spillway's paths accept, and that metrics and spans name. */
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** All of them, for `Allow`. */
+/** Values of `Allow`: for all methods, for a page, and for a page with an action. */
 export const ALL_METHODS = [...METHODS].join(', ');
+export const READ_METHODS = 'GET, HEAD, OPTIONS';
+export const POST_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /** True for a request that changes nothing and has no body. */
 export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {

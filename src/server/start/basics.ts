@@ -39,7 +39,12 @@ export async function readBasics(dist: string, routes: readonly RouteLine[], tra
   const { viewerTokens, operatorTokens } = config;
   const tokens = createTokens(listTokens({ viewerTokens, operatorTokens: kept ? [kept] : operatorTokens }));
   return {
-    ...{ dist, config, manifest, release, log, metrics },
+    dist,
+    config,
+    manifest,
+    release,
+    log,
+    metrics,
     /** Writes out buffered log lines. */
     flush,
     /** Who can read the metrics, and sign in to the tracker. */

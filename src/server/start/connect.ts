@@ -28,7 +28,8 @@ export function connect(opened: Opened) {
   const { config, checkToken, metrics } = basics;
   const { deskPort } = config;
   const readiness = { draining: false, details: () => tracker?.health() ?? {} };
-  const shown = tracker && basics.tracker && { ...tracker, home: basics.tracker.paths[0] };
+  const shown = tracker &&
+    basics.tracker && { home: basics.tracker.paths[0], canOpen: tracker.canOpen, handle: tracker.handle };
   const total = toMaxConnections(readOpenFileLimit());
   const deskShare = deskPort === undefined ? 0 : Math.ceil(total * DESK_SHARE);
 
@@ -101,7 +102,11 @@ function toPort(opened: Opened, readiness: Readiness, { origins, files, metricsP
       tunnel: openTunnel(
         { path: config.tunnelPath, origins, canOpen },
         {
-          ...{ build: manifest.buildId, release, namespace: config.digestNamespace, table, scrubber },
+          build: manifest.buildId,
+          release,
+          namespace: config.digestNamespace,
+          table,
+          scrubber,
           routes: [...basics.routes, ...(basics.tracker?.routes ?? [])],
         },
         { store: tracker, upstream: sentry?.upstream, toUrl: funnel.toUrl, count: metrics.count, log },

@@ -44,7 +44,11 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   });
   reportTo(funnel);
   return {
-    ...{ funnel, scrubber, scrubPath, table, sentry },
+    funnel,
+    scrubber,
+    scrubPath,
+    table,
+    sentry,
     inFlight: new InFlight(scrubPath),
     /** From here on, failures are stored. Failures during the start are only logged. */
     keepIn(tracker: Pick<OpenedTracker, 'record'>): void {

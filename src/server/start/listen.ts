@@ -20,12 +20,19 @@ const CLOSE_TIME = 10 * Second;
 /** From the first answers until the compiled code is written to the cache (ms). */
 const CACHE_AFTER = 500 * Millisecond;
 
+/** Where a started site answers. */
+export interface Listening {
+  readonly url: string;
+  /** The URL of DESK_PORT. */
+  readonly deskUrl: string | undefined;
+}
+
 /**
  * Listens on all ports, and serves until a signal or an uncaught exception ends the process.
  *
  * @throws StartError
  */
-export async function listen(opened: Opened, { site, desk, drain }: Connected): Promise<void> {
+export async function listen(opened: Opened, { site, desk, drain }: Connected): Promise<Listening> {
   const { basics, development, tracker } = opened;
   const { config, log } = basics;
   const isFirst = development?.isFirst !== false;
@@ -41,7 +48,7 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
     keepRequestsYoung();
     if (isFirst) logAdvice(config, log);
     if (!development) warnOfNode(log);
-    if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
+    if (deskUrl !== undefined && basics.tracker) log.info(`The desk is on ${deskUrl}${basics.tracker.paths[0]}`);
   } catch (error) {
     // Otherwise the next start would report that this process died.
     await tracker?.close();
@@ -50,6 +57,7 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
   await tracker?.ready(deskUrl ?? config.publicOrigins[0] ?? url, isFirst);
   // So that a process that is killed also makes the next start faster.
   setTimeout(flushCompileCache, CACHE_AFTER).unref();
+  return { url, deskUrl };
 }
 
 function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Connected['drain']): void {

@@ -133,7 +133,7 @@ interface RequestEntry {
  * @param line an entry of the log, as JSON
  * @returns undefined if the entry is not about a request
  */
-export function toRequestLine(line: string): string | undefined {
+function toRequestLine(line: string): string | undefined {
   if (!line.includes('"msg":"request"')) return undefined;
   const { time, method, path, status, ms, digest, gone } = JSON.parse(line) as RequestEntry;
   if (path.startsWith('/assets/') && status < 400) return '';

@@ -52,7 +52,10 @@ export async function open<Settings, Services, Own extends object>(site: Site<Se
   if (development) failures.watch(development.onFailure);
   const tracker = await waitFor('The tracker has not opened', openTracker(basics, failures, origins));
   return {
-    ...{ basics, failures, product, tracker },
+    basics,
+    failures,
+    product,
+    tracker,
     /** The origins of PORT. */
     origins,
     /** Under `npm run dev`. */

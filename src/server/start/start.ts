@@ -35,21 +35,14 @@ export async function startOrExit<Settings, Services, Own extends object>({
       const { runCheck } = await import('./check.ts');
       process.exit(await runCheck(process.argv, site));
     }
-    await startSite(site);
+    const opened = await open(site);
+    await listen(opened, connect(opened));
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
     process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
     process.exit(1);
   }
-}
-
-/** Starts a site. Resolves when it serves everything. */
-export async function startSite<Settings, Services, Own extends object>(
-  site: Site<Settings, Services, Own>,
-): Promise<void> {
-  const opened = await open(site);
-  await listen(opened, connect(opened));
 }
 
 /** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */

@@ -62,11 +62,15 @@ export interface ConfiguredTracker {
 
 /** What a site gives its tracker. */
 export interface TrackerHost {
+  /** The site's settings. */
   readonly config: Config;
   /** The folder of the build. */
   readonly dist: string;
+  /** The id of the build, and its files by entry and route. */
   readonly manifest: AssetManifest;
+  /** RELEASE, or the release or id of the build. */
   readonly release: string;
+  /** The site's log. */
   readonly log: Logger;
   /** For its counters and gauges. */
   readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
@@ -82,18 +86,21 @@ export interface TrackerHost {
   readonly checkToken: CheckToken;
   /** The origins of the port that serves it. */
   readonly origins: Origins;
-  /** Parts of each page, which let browsers report. */
+  /** Parts of each page. */
   readonly page: PageParts;
 }
 
+/** What each page contains so that its browser can report. */
 export interface PageParts {
   /** The first script of every page. */
   readonly earlyScript: string;
   /** The path for reports that browsers send by themselves. */
   readonly reportPath: string;
+  /** The Sentry project and release that the trace headers of a page name. */
   readonly traced: TracedProject;
 }
 
+/** A tracker that stores failures and shows them. */
 export interface OpenedTracker {
   /** Removes its cookies and headers from each request, before product code runs. */
   readonly takeCredentials: Step;

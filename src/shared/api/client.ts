@@ -6,11 +6,11 @@ import type {
   Method,
   OperationFacts,
   OutputOf,
-  Problem,
   ProblemStatus,
   ReplyFacts,
   Sent,
 } from './operation.ts';
+import type { Problem } from './problem.ts';
 
 /** All attempts together (ms). */
 const DEADLINE = 10 * Second;
@@ -67,7 +67,7 @@ type SuccessOf<Described extends Readonly<Record<number, ReplyFacts>>, Facts> = 
 }[keyof Described & number];
 
 /** A reply of the operation, or one of its problems. */
-export type CallResult<Facts extends OperationFacts> =
+type CallResult<Facts extends OperationFacts> =
   | SuccessOf<Facts['replies'], Facts>
   | { readonly ok: false; readonly problem: Problem<ProblemStatus<Facts> | AuthStatus<Facts>> };
 

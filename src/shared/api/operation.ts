@@ -108,19 +108,5 @@ export type ProblemStatus<Facts extends OperationFacts> =
   | (Facts extends { readonly limit: Limit } ? 429 : never)
   | (Facts extends { readonly idempotent: true } ? 400 | 409 | 422 : never);
 
-/** An error under `/api` (RFC 9457). */
-export interface Problem<Status extends number = number> {
-  readonly type: 'about:blank';
-  readonly title: string;
-  readonly status: Status;
-  readonly detail?: string;
-  /** The URL that shows the failure. */
-  readonly instance?: string;
-  /** Names the kind of failure. */
-  readonly digest?: string;
-  /** Messages by field. */
-  readonly errors?: Readonly<Record<string, string>>;
-}
-
 /** What a schema describes, read only. */
 export type Sent<Value> = Value extends object ? { readonly [Key in keyof Value]: Sent<Value[Key]> } : Value;

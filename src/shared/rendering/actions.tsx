@@ -55,7 +55,7 @@ export function createActionUses<Pages>(): ActionUses<Pages> {
   };
 }
 
-export interface FormProps<Action extends string = string>
+interface FormProps<Action extends string = string>
   extends Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> {
   /** The action to run, `<route id>.<name>`. A submit button named `_action` overrides it. */
   readonly action?: Action;

@@ -23,7 +23,7 @@ function toControlFlowError(response: ControlFlowResponse): PageError {
 export const UNKNOWN_FAILURE: PageError = { kind: 'failure', status: 500 };
 
 /** The same, for a failure in the browser. */
-export const BROWSER_FAILURE: PageError = { ...UNKNOWN_FAILURE, inBrowser: true };
+const BROWSER_FAILURE: PageError = { ...UNKNOWN_FAILURE, inBrowser: true };
 
 /** The browser's side of the funnel: returns what the visitor can see of any thrown value. */
 export function toShownError(error: unknown): PageError {

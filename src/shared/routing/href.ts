@@ -15,7 +15,7 @@ type RequiredName<Part extends string> = Part extends `:${string}?`
 type OptionalName<Part extends string> = Part extends `:${infer Name}?` ? Name : Part extends '*' ? '*' : never;
 
 /** Parameters of a path: `/orders/:id/:tab?` takes `{ id: 7 }` or `{ id: 7, tab: 'items' }`. */
-export type ParamsOf<Path extends string> = {
+type ParamsOf<Path extends string> = {
   readonly [Name in RequiredName<Segment<Path>>]: string | number;
 } & {
   readonly [Name in OptionalName<Segment<Path>>]?: string | number;

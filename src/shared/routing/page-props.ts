@@ -1,7 +1,7 @@
 import type { ParamsIn } from './href.ts';
 
 /** What a server half tells the types of its page. */
-export interface PageTypes {
+interface PageTypes {
   /** What its loader returns. */
   readonly data: unknown;
   readonly params: unknown;

@@ -33,7 +33,7 @@ function register() {
 function ask(tracer: ReturnType<typeof register>, handle: RequestListener, ...before: Step[]) {
   const origins = createOrigins([], 'http://127.0.0.1');
   const steps = [...before, requestId({ origins, trust: () => false }), tracing(tracer, () => '/orders/…')];
-  return request(chain(steps, handle, fail)).get('/orders/1');
+  return request(chain([...steps, handle], fail)).get('/orders/1');
 }
 
 it('uses the span of an instrumentation of node:http', async () => {

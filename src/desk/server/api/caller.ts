@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { type Auth, HttpError, requestInfo } from '#engine/server';
-import { type CheckToken, DOCUMENT_PATH, type Operator, REFERENCE_PATH, readBearer } from '#engine/tracker';
+import { type CheckToken, DOCUMENT_PATH, isRead, type Operator, REFERENCE_PATH, readBearer } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 
 /** The holder of a token. The name is recorded with changes. */
@@ -8,7 +8,6 @@ export interface DeskCaller extends Operator {
   readonly id: string;
 }
 
-const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** RFC 6750, section 3. */
 const CHALLENGE = 'Bearer realm="desk"';
 
@@ -59,7 +58,7 @@ async function readCaller(req: Request, checkToken: CheckToken): Promise<DeskCal
     });
   }
   const { name, role } = checked.token;
-  if (role !== 'operator' && !READS.has(req.method)) {
+  if (role !== 'operator' && !isRead(req) && req.method !== 'OPTIONS') {
     throw new HttpError(403, 'This token is read-only. Use a token of OPERATOR_TOKEN.', {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope"`,
     });

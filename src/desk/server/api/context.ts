@@ -1,6 +1,6 @@
 import { type Auth, HttpError } from '#engine/server';
 import { parseAddress } from '#engine/tracker';
-import type { DeskFacts } from '../pages/context.ts';
+import type { DeskFacts } from '../facts.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { toDeletedWords } from '../views/present-history.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';

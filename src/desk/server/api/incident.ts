@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
+import { parseAddress } from '#engine/tracker';
 import { Change, type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
 import type { ChangeBy } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
@@ -91,7 +92,7 @@ export function incidentApi(context: ApiContext): ApiPart {
     {
       async getIncident({ params, query }) {
         const found = await requireFound(context, params.digest, query.environment);
-        const incident = await readFound(found, context);
+        const incident = await readFound(found, params.digest, context);
         return { status: 200, body: incident, headers: toHeaders(incident, params.digest) };
       },
       async changeIncident({ params, query, headers, body, caller }) {
@@ -101,7 +102,7 @@ export function incidentApi(context: ApiContext): ApiPart {
         if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
         if (changed.outcome === 'conflict') throw toConflict(changed.incident);
         const { before, after } = changed;
-        const incident = await readFound({ incident: after }, context);
+        const incident = await readFound({ incident: after }, after.digest, context);
         return {
           status: 200,
           body: {
@@ -134,14 +135,10 @@ export function incidentMarkdown(context: Context): RequestHandler {
   return async function sendMarkdown(req, res, next) {
     res.vary('Accept');
     if (req.accepts(['application/json', 'text/markdown']) !== 'text/markdown') return next();
-    const { digest } = req.params;
+    const asked = String(req.params.digest);
     const { environment } = req.query;
-    const found = await requireFound(
-      context,
-      String(digest),
-      typeof environment === 'string' ? environment : undefined,
-    );
-    res.type('text/markdown').send(toIncidentMarkdown(await readFound(found, context), Date.now()));
+    const found = await requireFound(context, asked, typeof environment === 'string' ? environment : undefined);
+    res.type('text/markdown').send(toIncidentMarkdown(await readFound(found, asked, context), Date.now()));
   };
 }
 
@@ -150,11 +147,13 @@ type Context = Pick<ApiContext, 'calls' | 'facts'>;
 /**
  * Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full.
  *
+ * @param asked the digest or address that it was found by
  * @throws QueryFailedError if the occurrence may not be stored yet
  */
-async function readFound(found: FoundIncident, { calls, facts }: Context) {
+async function readFound(found: FoundIncident, asked: string, { calls, facts }: Context) {
   if (found.state === 'arriving') throw new QueryFailedError('arriving', found.incident.digest);
-  const details = await calls.readDetails(found.incident.key, found.occurrence?.occurrence);
+  const occurrence = found.occurrence?.occurrence ?? parseAddress(asked)?.occurrence;
+  const details = await calls.readDetails(found.incident.key, occurrence);
   const { links, environment } = facts;
   return presentIncident(found, details, { links, environment, now: Date.now() });
 }

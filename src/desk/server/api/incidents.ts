@@ -5,7 +5,7 @@ import { Hour } from '../../../shared/units.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
 import { Row } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
-import { toFilter } from '../pages/read-view.ts';
+import { toFilter } from '../read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import type { ApiContext } from './context.ts';
 import { ListQuery } from './requests.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseAddress } from '#engine/tracker';
 import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
-import { firsts, MAX_TEXT } from '../pages/read-view.ts';
+import { firsts, MAX_TEXT } from '../read-view.ts';
 import { isCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 

@@ -1,9 +1,9 @@
 import type { Failure } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
-import type { Signals } from '../worker/signals.ts';
 import { type JournalEntry, toSummary } from './journal-entry.ts';
 import { createSegments, type SegmentFiles } from './segments.ts';
+import type { Signals } from './signals.ts';
 
 interface JournalOptions {
   /** The folder of this process. */
@@ -49,6 +49,11 @@ export function createJournal(options: JournalOptions) {
     return lines.bytesAfter(signals.position) + signals.inherited;
   }
 
+  /** Browsers have their own limits, so that strangers take neither room nor detail from servers' failures. */
+  function hasRoomFor({ side }: Failure): boolean {
+    return side === 'server' || measure() <= limits.maxBytes / 2;
+  }
+
   function append(entry: JournalEntry): boolean {
     if (isClosed || now() < retryAt) return false;
     try {
@@ -85,10 +90,10 @@ export function createJournal(options: JournalOptions) {
     /**
      * Appends a failure with one system call. If it returns true, the failure survives a crash of this process.
      *
-     * @returns false if it could not be written, or the journal is full. The next failure is tried again
+     * @returns false if it could not be written, or there is no room for it. The next failure is tried again
      */
     append(failure: Failure): boolean {
-      // Browsers have a separate limit, so that strangers cannot reduce the detail of servers' failures.
+      if (!hasRoomFor(failure)) return false;
       if (rate.take(`${failure.digest} ${failure.side}`, now())) return append({ entry: 'full', failure });
       // A summary has no `echoOf`, so an echo would count as a separate failure.
       return failure.echoOf !== undefined || append({ entry: 'summary', summary: toSummary(failure) });

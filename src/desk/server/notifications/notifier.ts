@@ -3,7 +3,7 @@ import type { TestResult } from '../../shared/actions.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { NOTIFICATION_INTERVAL } from '../limits.ts';
 import { StoreError } from '../store/sql.ts';
-import type { StoreHolder } from '../worker/store-holder.ts';
+import type { StoreHolder } from '../store/store-holder.ts';
 import { type MessageFacts, toMessage } from './message.ts';
 import type { Target } from './targets.ts';
 

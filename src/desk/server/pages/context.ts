@@ -1,6 +1,6 @@
 import type { LoaderContext, Operator } from '#engine/tracker';
 import type { Access } from '../access/access.ts';
-import type { DeskLinks } from '../links.ts';
+import type { DeskFacts } from '../facts.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 
 /** The `context` of every loader, action and guard of the desk. */
@@ -8,15 +8,6 @@ export interface DeskContext extends LoaderContext {
   readonly access: Access;
   readonly calls: DeskCalls;
   readonly facts: DeskFacts;
-}
-
-/** Facts about this server, and its settings that the desk shows. */
-export interface DeskFacts {
-  readonly environment: string;
-  readonly release: string;
-  readonly links: DeskLinks;
-  /** The names of the targets of notifications. */
-  readonly targets: readonly string[];
 }
 
 /** Whether the signed-in user is an operator, not a viewer. */

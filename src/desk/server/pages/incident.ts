@@ -5,6 +5,7 @@ import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES, MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
 import type { IncidentData } from '../../shared/page-data.ts';
+import { readScope } from '../read-view.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { FoundIncident } from '../store/records.ts';
@@ -13,7 +14,6 @@ import { presentIncident } from '../views/present-incident.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readVersion } from './incidents.ts';
-import { readScope } from './read-view.ts';
 
 export const incident = {
   loader: load,

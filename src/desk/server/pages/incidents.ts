@@ -7,13 +7,13 @@ import { isFiltered, toIncidentHref } from '../../shared/href.ts';
 import type { IncidentsData } from '../../shared/page-data.ts';
 import { toPlural } from '../../shared/words.ts';
 import { defined } from '../defined.ts';
+import { readScope, readView, toFilter } from '../read-view.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
 import { toKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
-import { readScope, readView, toFilter } from './read-view.ts';
 
 /** Incidents on a page (a count). */
 const ROWS = 50;
@@ -83,7 +83,7 @@ async function goStraight(text: string, { calls, facts }: DeskContext): Promise<
 function toChoices(shown: readonly ListedIncident[], releases: readonly string[]): IncidentsData['choices'] {
   return {
     routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),
-    releases: unique([...releases.toReversed(), ...shown.map(({ lastRelease }) => lastRelease)]),
+    releases: unique([...releases, ...shown.map(({ lastRelease }) => lastRelease)]),
   };
 }
 

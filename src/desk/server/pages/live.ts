@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { requestInfo } from '#engine/server';
-import { API_POLICY, isOfThisSite, type Origins, onClose, refuse } from '#engine/tracker';
+import { API_POLICY, isOfThisSite, isRead, type Origins, onClose, refuse } from '#engine/tracker';
 import { LIVE_EVENT, LIVE_PATH } from '../../shared/live.ts';
 import type { ReadAccess } from '../access/access.ts';
 import { LIVE_PING_INTERVAL, LIVE_POLL_INTERVAL, MAX_LIVE_STREAMS } from '../limits.ts';
@@ -79,7 +79,7 @@ export function createLive({
 
   /** Answers `GET /desk/live` and passes other requests on. */
   return async function live(req, res, next) {
-    const isAsked = requestInfo(req).path === LIVE_PATH && (req.method === 'GET' || req.method === 'HEAD');
+    const isAsked = requestInfo(req).path === LIVE_PATH && isRead(req);
     if (isAsked) await answer(req, res);
     else next();
   };

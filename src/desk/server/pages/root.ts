@@ -6,8 +6,9 @@ import type { RootData } from '../../shared/pages/root/root.tsx';
 import { TICKET_KEY } from '../../shared/ticket.ts';
 import type { Proof } from '../access/access.ts';
 import type { SignedIn } from '../access/sign-in.ts';
+import { AWAY } from '../store-words.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
-import { AWAY, unlessAway } from './unless-away.ts';
+import { unlessAway } from './unless-away.ts';
 
 /** Applies to every page of the desk. */
 export const root = {

@@ -18,6 +18,9 @@ export interface KnownBuild {
   readonly firstAt: number;
 }
 
+/** The most builds that are listed (a count). Charts, filters and open tabs need those of some weeks. */
+const MAX_LISTED = 500;
+
 export type BuildTable = ReturnType<typeof createBuildTable>;
 
 export function createBuildTable({ driver, reader, environment }: StoreContext) {
@@ -38,13 +41,13 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
     async useBuild(build: { id: string; release: string }): Promise<boolean> {
       const { now } = driver.dialect;
       await driver.run(
-        `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, ?, ${now}) ON CONFLICT DO NOTHING`,
-        [environment, build.id],
-      );
-      await driver.run(
         `INSERT INTO desk_builds (id, release, first_at, used_at, published) VALUES (?, ?, ${now}, ${now}, 0)
           ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at`,
         [build.id, build.release],
+      );
+      await driver.run(
+        `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, ?, ${now}) ON CONFLICT DO NOTHING`,
+        [environment, build.id],
       );
       return (await readNumber(driver, 'SELECT published AS value FROM desk_builds WHERE id = ?', [build.id])) === 1;
     },
@@ -67,18 +70,18 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
     /** Returns an asset from any build that has it. The names of assets include a hash of their content. */
     readAsset: (path: string) => readFile('path = ?', [path]),
 
-    /** Lists the builds of all environments. Events from unknown builds are not trusted. */
+    /** Lists the latest builds of all environments. Events from unknown builds are not trusted. */
     async listBuilds(): Promise<KnownBuild[]> {
       return reader.all<KnownBuild>(
-        `SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC`,
+        `SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC LIMIT ${MAX_LISTED}`,
       );
     },
 
-    /** Lists the builds that were started in an environment, the latest first. */
+    /** Lists the latest builds that were started in an environment, the latest first. */
     async listDeployments(of: string): Promise<KnownBuild[]> {
       return reader.all<KnownBuild>(
         `SELECT b.id, b.release, d.first_at AS "firstAt" FROM desk_builds b
-          JOIN desk_deployments d ON d.build = b.id AND d.environment = ? ORDER BY d.first_at DESC`,
+          JOIN desk_deployments d ON d.build = b.id AND d.environment = ? ORDER BY d.first_at DESC LIMIT ${MAX_LISTED}`,
         [of],
       );
     },
@@ -94,7 +97,7 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
 }
 
 /**
- * Deletes the files of old builds. Their rows stay, because they record when releases were first published.
+ * Deletes the files of old builds. Their rows stay for now, because they record when releases were first published.
  *
  * @param current the running build, which is never deleted. Its age counts from when it stops running,
  *   because open tabs still use it then

@@ -1,10 +1,11 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { KeyAddress } from './alias-table.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { rebuildSearch } from './search-text.ts';
-import { assignments, type Columns, placeholders, readShapes, type Sql } from './sql.ts';
+import { assignments, type Columns, inParts, placeholders, readShapes, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface OccurrenceQuery {
@@ -134,6 +135,13 @@ export async function findByRequest(
 /** The most full records that are read to rebuild an incident, more than the search text has room for. */
 const MAX_REBUILT = 50;
 
+/** Splits occurrences by incident, for short transactions that each lock one incident. */
+export function* byIncident(rows: readonly KeyAddress[]): Generator<readonly [IncidentKey, readonly string[]]> {
+  for (const [key, group] of Map.groupBy(rows, (row) => row.key)) {
+    for (const part of inParts(group.map(({ occurrence }) => occurrence))) yield [key, part];
+  }
+}
+
 /**
  * Deletes occurrences, and rebuilds the texts that their incident has from them, in a transaction that has locked the
  * incident. Counts stay.
@@ -143,7 +151,6 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
     key,
     ...occurrences,
   ]);
-  await recountVisitors(sql, [key]);
   const rows = await sql.all<{ payload: Uint8Array }>(
     `SELECT payload FROM desk_occurrences WHERE key = ? AND payload IS NOT NULL ORDER BY at, occurrence LIMIT ${MAX_REBUILT}`,
     [key],
@@ -156,20 +163,11 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
     ? assignments(facts)
     : `described = 0, title = kind, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
-  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [
-    ...Object.values(facts),
-    key,
-  ]);
-  await rebuildSearch(sql, key, left);
-}
-
-/** Counts the visitors of incidents again after occurrences were deleted. */
-export async function recountVisitors(sql: Sql, keys: readonly IncidentKey[]): Promise<void> {
-  if (keys.length === 0) return;
   await sql.run(
-    `UPDATE desk_incidents SET visitors =
-        (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.key = desk_incidents.key)
-      WHERE key IN (${placeholders(keys)})`,
-    keys,
+    `UPDATE desk_incidents SET ${changes},
+        visitors = (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.key = desk_incidents.key)
+      WHERE key = ?`,
+    [...Object.values(facts), key],
   );
+  await rebuildSearch(sql, key, left);
 }

@@ -16,12 +16,11 @@ const POOLS = {
   reader: { connections: 2, longest: 5 * Second },
 };
 
-/** Tables that can grow, and the approximate overhead of a row with its index entries (bytes). */
+/** Tables that can grow, besides occurrences, and the approximate overhead of a row with its index entries (bytes). */
 const SIZED_TABLES = [
   'desk_incidents',
   'desk_hours',
   'desk_releases',
-  'desk_occurrences',
   'desk_aliases',
   'desk_changes',
   'desk_notes',
@@ -29,6 +28,15 @@ const SIZED_TABLES = [
   'desk_processes',
 ];
 const ROW_BYTES = 150;
+/**
+ * Sums up occurrences by their records and the approximate size of everything else. A whole row would be read for its
+ * size, with its record, which takes seconds for each gigabyte.
+ */
+const OCCURRENCE_BYTES = 'SELECT SUM(COALESCE(pg_column_size(payload), 0) + 400) FROM desk_occurrences';
+const SUMS = [
+  OCCURRENCE_BYTES,
+  ...SIZED_TABLES.map((table) => `SELECT SUM(pg_column_size(t.*) + ${ROW_BYTES}) FROM ${table} t`),
+];
 
 /** How long a query waits for a connection, new or free (ms). */
 const CONNECT_TIMEOUT = 4 * Second;
@@ -73,10 +81,7 @@ export function openPostgres(url: string, { queryTimeout }: PostgresOptions = {}
       ),
     // Adds up the sizes of rows, because PostgreSQL's files keep the space of deleted rows for some time.
     usedBytes: () =>
-      readNumber(
-        writer.sql,
-        `SELECT ${SIZED_TABLES.map((table) => `COALESCE((SELECT SUM(pg_column_size(t.*) + ${ROW_BYTES}) FROM ${table} t), 0)`).join(' + ')} AS value`,
-      ),
+      readNumber(writer.sql, `SELECT ${SUMS.map((sum) => `COALESCE((${sum}), 0)`).join(' + ')} AS value`),
     /** Does nothing, because PostgreSQL vacuums by itself. */
     async reclaim() {},
     async overwriteDeleted() {},

@@ -1,10 +1,12 @@
 import { Minute } from '../../../shared/units.ts';
 import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
+import type { KeyAddress } from './alias-table.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { recountVisitors } from './occurrence-table.ts';
-import { inParts, readClock, type SqlDriver } from './sql.ts';
+import { lockIncident } from './incident-table.ts';
+import { byIncident, deleteOccurrences } from './occurrence-table.ts';
+import { type Columns, insertRows, placeholders, readClock, readNumber, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 import { dropOldSalts } from './visitor-table.ts';
 
@@ -52,17 +54,26 @@ export function createRetention({ driver }: StoreContext) {
 
 /** @param before milliseconds since 1970 */
 async function dropByAge(driver: SqlDriver, before: number, now: number): Promise<void> {
-  const rows = await driver.all<{ key: IncidentKey }>('SELECT DISTINCT key FROM desk_occurrences WHERE at < ?', [
-    before,
-  ]);
+  while ((await dropOccurrences(driver, `at < ${before}`)) === DELETE_BATCH);
   const old: readonly (readonly [table: string, key: string, where: string])[] = [
-    ['desk_occurrences', 'key, occurrence', `at < ${before}`],
     ['desk_hours', 'key, hour', `hour < ${Math.min(before, now - HOUR_AGE)}`],
     // The latest release of each incident stays.
     [
       'desk_releases',
       'key, release, build',
       `last_at < ${before} AND EXISTS (SELECT 1 FROM desk_releases n WHERE n.key = of.key AND n.last_at > of.last_at)`,
+    ],
+    // The latest build of each environment stays, and those in which incidents happened.
+    [
+      'desk_deployments',
+      'environment, build',
+      `build IN (SELECT id FROM desk_builds WHERE used_at < ${before}) AND build NOT IN (SELECT build FROM desk_releases)
+        AND EXISTS (SELECT 1 FROM desk_deployments n WHERE n.environment = of.environment AND n.first_at > of.first_at)`,
+    ],
+    [
+      'desk_builds',
+      'id',
+      `used_at < ${before} AND id NOT IN (SELECT build FROM desk_deployments UNION SELECT build FROM desk_build_files)`,
     ],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
     ['desk_links', 'id_hash', `expires_at <= ${now}`],
@@ -88,21 +99,33 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
   for (const [table, key, where] of old) {
     while ((await deleteBatch(driver, table, key, where)) === DELETE_BATCH);
   }
-  for (const part of inParts(rows.map(({ key }) => key))) await recountVisitors(driver, part);
 }
 
 /** @param where can also sort the rows. @returns the number of deleted rows */
-function deleteBatch(driver: SqlDriver, table: string, key: string, where: string): Promise<number> {
+function deleteBatch(
+  driver: SqlDriver,
+  table: string,
+  key: string,
+  where: string,
+  limit = DELETE_BATCH,
+): Promise<number> {
   return driver.run(
-    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} of WHERE ${where} LIMIT ${DELETE_BATCH})`,
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} of WHERE ${where} LIMIT ${limit})`,
   );
 }
 
-/** Deletes one batch of the least useful rows. @returns the rows, and about how many bytes they had */
-type Shrinking = (driver: SqlDriver) => Promise<{ readonly rows: number; readonly bytes: number }>;
+/**
+ * Deletes one batch of the least useful rows, or as many as it needs to make the store smaller by an excess (bytes).
+ * @returns the rows, and about how many bytes they had
+ */
+type Shrinking = (driver: SqlDriver, excess: number) => Promise<{ readonly rows: number; readonly bytes: number }>;
 
 /** The approximate sizes of rows with their index entries (bytes). */
 const ROW_BYTES = { occurrence: 500, alias: 300, hour: 150, incident: 4000 };
+
+function toLimit(excess: number, rowBytes: number): number {
+  return Math.min(DELETE_BATCH, Math.ceil(excess / rowBytes));
+}
 
 /**
  * In this order: hours that no page shows, addresses that lead nowhere, what browsers sent before failures of servers,
@@ -113,87 +136,134 @@ const SHRINKING: readonly Shrinking[] = [
   // One of each digest stays for now.
   dropAliases('EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.occurrence > of.occurrence)'),
   dropPayloads("side = 'browser'"),
-  dropOccurrences("side = 'browser'"),
+  dropOccurrencesOf("side = 'browser'"),
   dropAliases('1 = 1'),
   dropReportedOnly,
   dropPayloads('1 = 1'),
-  dropOccurrences('1 = 1'),
+  dropOccurrencesOf('1 = 1'),
   dropHours(0),
 ];
 
 /** Deletes rows until the store is small enough. @returns how many */
 async function shrink(driver: SqlDriver, maxBytes: number): Promise<number> {
-  const used = await driver.usedBytes();
-  let excess = used > maxBytes ? used - maxBytes * ENOUGH : 0;
-  let deleted = 0;
+  if ((await driver.usedBytes()) <= maxBytes) return 0;
+  let deleted = await dropExcessIncidents(driver, maxBytes);
+  let excess = (await driver.usedBytes()) - maxBytes * ENOUGH;
   for (const step of SHRINKING) {
     while (excess > 0) {
-      const { rows, bytes } = await step(driver);
+      const { rows, bytes } = await step(driver, excess);
       deleted += rows;
       excess -= bytes;
-      if (rows < DELETE_BATCH) break;
+      if (rows === 0) break;
     }
   }
   if (deleted > 0) await driver.reclaim();
   return deleted;
 }
 
+/**
+ * Stores rows again without their records. In place, each row would keep a page of SQLite for itself: the store would
+ * stay as large as before, and lose more with each run.
+ */
 function dropPayloads(where: string): Shrinking {
-  return async (driver) => {
-    const rows = await driver.all<{ key: IncidentKey; occurrence: string; bytes: number }>(
+  return async (driver, excess) => {
+    const oldest = await driver.all<KeyAddress & { readonly bytes: number }>(
       `SELECT key, occurrence, length(payload) AS bytes FROM desk_occurrences
         WHERE payload IS NOT NULL AND ${where} ORDER BY at LIMIT ${DELETE_BATCH}`,
     );
-    if (rows.length > 0) {
-      await driver.run(
-        `UPDATE desk_occurrences SET payload = NULL WHERE (key, occurrence) IN (VALUES ${rows.map(() => '(?, ?)').join(', ')})`,
-        rows.flatMap(({ key, occurrence }) => [key, occurrence]),
-      );
+    let bytes = 0;
+    const rows = oldest.filter((row) => {
+      if (bytes >= excess) return false;
+      bytes += row.bytes;
+      return true;
+    });
+    for (const [key, part] of byIncident(rows)) {
+      await driver.transaction(async (sql) => {
+        await lockIncident(sql, key);
+        const moved = await sql.all<Columns>(
+          `DELETE FROM desk_occurrences WHERE key = ? AND occurrence IN (${placeholders(part)})
+            RETURNING key, occurrence, at, side, build, release, route, request_id, trace_id, visitor`,
+          [key, ...part],
+        );
+        await insertRows(sql, 'desk_occurrences', moved);
+      });
     }
-    return { rows: rows.length, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) };
+    return { rows: rows.length, bytes };
   };
 }
 
-function dropOccurrences(where: string): Shrinking {
-  return async (driver) => {
-    const rows = await driver.all<{ key: IncidentKey }>(
-      `DELETE FROM desk_occurrences WHERE (key, occurrence) IN
-        (SELECT key, occurrence FROM desk_occurrences WHERE ${where} ORDER BY at LIMIT ${DELETE_BATCH}) RETURNING key`,
-    );
-    for (const part of inParts([...new Set(rows.map(({ key }) => key))])) await recountVisitors(driver, part);
-    return { rows: rows.length, bytes: rows.length * ROW_BYTES.occurrence };
+/**
+ * Deletes one batch of the oldest occurrences, and what their incidents show of them: nobody could find the visitor in it
+ * any more. @returns the number of deleted rows
+ */
+async function dropOccurrences(driver: SqlDriver, where: string, limit = DELETE_BATCH): Promise<number> {
+  const rows = await driver.all<KeyAddress>(
+    `SELECT key, occurrence FROM desk_occurrences WHERE ${where} ORDER BY at LIMIT ${limit}`,
+  );
+  for (const [key, part] of byIncident(rows)) {
+    await driver.transaction(async (sql) => {
+      await lockIncident(sql, key);
+      await deleteOccurrences(sql, key, part);
+    });
+  }
+  return rows.length;
+}
+
+function dropOccurrencesOf(where: string): Shrinking {
+  return async (driver, excess) => {
+    const rows = await dropOccurrences(driver, where, toLimit(excess, ROW_BYTES.occurrence));
+    return { rows, bytes: rows * ROW_BYTES.occurrence };
   };
 }
 
 /** Deletes addresses that lead to no occurrence any more. Strangers can cause one with each report. */
 function dropAliases(where: string): Shrinking {
-  return async (driver) => {
+  return async (driver, excess) => {
     const isOrphan = `NOT EXISTS (SELECT 1 FROM desk_occurrences o
       WHERE o.key = of.target_key AND o.occurrence = of.target_occurrence)`;
-    const rows = await deleteBatch(driver, 'desk_aliases', 'key, occurrence', `${isOrphan} AND ${where}`);
+    const rows = await deleteBatch(
+      driver,
+      'desk_aliases',
+      'key, occurrence',
+      `${isOrphan} AND ${where}`,
+      toLimit(excess, ROW_BYTES.alias),
+    );
     return { rows, bytes: rows * ROW_BYTES.alias };
   };
 }
 
 /** Only charts and filters use hours. Totals are stored elsewhere. @param age milliseconds */
 function dropHours(age: number): Shrinking {
-  return async (driver) => {
+  return async (driver, excess) => {
     const where = `hour < ${driver.dialect.now} - ${age} ORDER BY hour`;
-    const rows = await deleteBatch(driver, 'desk_hours', 'key, hour', where);
+    const rows = await deleteBatch(driver, 'desk_hours', 'key, hour', where, toLimit(excess, ROW_BYTES.hour));
     return { rows, bytes: rows * ROW_BYTES.hour };
   };
 }
 
+/** Deletes incidents that only browsers reported, because strangers can create them. */
+async function dropReportedOnly(driver: SqlDriver, excess: number): ReturnType<Shrinking> {
+  const rows = await dropIncidents(driver, 'i.server_count = 0', toLimit(excess, ROW_BYTES.incident));
+  return { rows, bytes: rows * ROW_BYTES.incident };
+}
+
+/** Incidents take at most half of the store, because without occurrences they would say little. */
+async function dropExcessIncidents(driver: SqlDriver, maxBytes: number): Promise<number> {
+  const count = await readNumber(driver, 'SELECT COUNT(*) AS value FROM desk_incidents');
+  const most = Math.floor(maxBytes / 2 / ROW_BYTES.incident);
+  return count > most ? dropIncidents(driver, '1 = 1', count - most) : 0;
+}
+
 /**
- * Deletes incidents that only browsers reported and no operator has worked on, because strangers can create them. Those
- * that have been quiet longest go first. It leaves no record, which strangers could fill.
+ * Deletes incidents that no operator has worked on. Those that only browsers reported go first, and those that have been
+ * quiet longest. It leaves no record, which strangers could fill. @returns the number of deleted incidents
  */
-async function dropReportedOnly(driver: SqlDriver): ReturnType<Shrinking> {
+async function dropIncidents(driver: SqlDriver, where: string, limit: number): Promise<number> {
   const found = await driver.all<{ key: IncidentKey }>(
-    `SELECT i.key FROM desk_incidents i WHERE i.server_count = 0 AND i.state = 'open'
+    `SELECT i.key FROM desk_incidents i WHERE ${where} AND i.state = 'open'
       AND NOT EXISTS (SELECT 1 FROM desk_notes n WHERE n.key = i.key)
-      AND NOT EXISTS (SELECT 1 FROM desk_changes c WHERE c.key = i.key) ORDER BY i.last_at LIMIT ${DELETE_BATCH}`,
+      AND NOT EXISTS (SELECT 1 FROM desk_changes c WHERE c.key = i.key) ORDER BY CASE i.server_count WHEN 0 THEN 0 ELSE 1 END, i.last_at LIMIT ${limit}`,
   );
   for (const { key } of found) await driver.transaction((sql) => removeIncident(sql, key));
-  return { rows: found.length, bytes: found.length * ROW_BYTES.incident };
+  return found.length;
 }

@@ -1,28 +1,24 @@
 import { Day } from '../../../shared/units.ts';
 import { NO_DAY, type Salt, toVisitorHash } from '../ingest/visitors.ts';
-import { deleteAliasesOf } from './alias-table.ts';
-import type { IncidentKey } from './incident-key.ts';
+import { deleteAliasesOf, type KeyAddress } from './alias-table.ts';
 import { lockIncident } from './incident-table.ts';
-import { deleteOccurrences } from './occurrence-table.ts';
-import { inParts, noteChange, type Sql } from './sql.ts';
+import { byIncident, deleteOccurrences } from './occurrence-table.ts';
+import { noteChange, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export function createVisitorTable({ driver, reader }: StoreContext) {
-  /** Deletes the occurrences of a visitor. Each incident has its own transaction, so that other writers wait less. */
   async function deleteVisitor(visitor: string): Promise<number> {
-    const rows = await driver.all<{ key: IncidentKey; occurrence: string }>(
+    const rows = await driver.all<KeyAddress>(
       'SELECT key, occurrence FROM desk_occurrences WHERE visitor = ? ORDER BY key',
       [visitor],
     );
-    for (const [key, group] of Map.groupBy(rows, (row) => row.key)) {
-      for (const part of inParts(group.map(({ occurrence }) => occurrence))) {
-        await driver.transaction(async (sql) => {
-          await lockIncident(sql, key);
-          await deleteAliasesOf(sql, key, part);
-          await deleteOccurrences(sql, key, part);
-          await noteChange(sql);
-        });
-      }
+    for (const [key, part] of byIncident(rows)) {
+      await driver.transaction(async (sql) => {
+        await lockIncident(sql, key);
+        await deleteAliasesOf(sql, key, part);
+        await deleteOccurrences(sql, key, part);
+        await noteChange(sql);
+      });
     }
     return rows.length;
   }

@@ -7,7 +7,7 @@ import { ConfigError, type Environment, parseAddress, readSettings, SETTINGS } f
 import { STATE_WORDS } from '../../shared/choices.ts';
 import { toPlural } from '../../shared/words.ts';
 import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
-import { readView, toFilter } from '../pages/read-view.ts';
+import { readView, toFilter } from '../read-view.ts';
 import { DESK_SETTINGS } from '../settings.ts';
 import { openPostgres } from '../store/postgres.ts';
 import { StoreError } from '../store/sql.ts';

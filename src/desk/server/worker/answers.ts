@@ -5,9 +5,9 @@ import type { Notifier } from '../notifications/notifier.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
+import type { StoreHolder } from '../store/store-holder.ts';
 import { CHANGES, type DeskCalls, OTHERS, READS } from './desk-calls.ts';
 import type { ProcessRecords } from './process-records.ts';
-import type { StoreHolder } from './store-holder.ts';
 import type { Writer } from './writer.ts';
 
 interface AnswersOptions {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
+import { createSignals } from '../ingest/signals.ts';
 import {
   BEAT_INTERVAL,
   CLOSE_PATIENCE,
@@ -13,6 +14,7 @@ import { createNotifier } from '../notifications/notifier.ts';
 import { createTargets } from '../notifications/targets.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { openDriver, openStore } from '../store/store.ts';
+import { createStoreHolder } from '../store/store-holder.ts';
 import { withinTime } from '../within-time.ts';
 import { createAnswers } from './answers.ts';
 import { createBuildFiles } from './maps/build-files.ts';
@@ -21,8 +23,6 @@ import type { WorkerStart } from './messages.ts';
 import { createMoveJournal } from './move-journal.ts';
 import { createPrepare } from './prepare.ts';
 import { createProcessRecords } from './process-records.ts';
-import { createSignals } from './signals.ts';
-import { createStoreHolder } from './store-holder.ts';
 import { createUpkeep } from './upkeep.ts';
 import { type BlockedLoop, createWatchdog } from './watchdog.ts';
 import { createWriter } from './writer.ts';

@@ -6,8 +6,8 @@ import { dropSegments, type LogPosition, listSegments, type Segment } from '../i
 import { BATCH_BYTES, MAX_BATCH_TRIES } from '../limits.ts';
 import type { Batch } from '../store/ingest/ingest-batch.ts';
 import { QueryFailedError } from '../store/sql.ts';
+import type { StoreHolder } from '../store/store-holder.ts';
 import type { Prepare } from './prepare.ts';
-import type { StoreHolder } from './store-holder.ts';
 
 /** The journal of one process. */
 export interface ProcessJournal {

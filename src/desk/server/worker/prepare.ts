@@ -1,6 +1,6 @@
-import { createDigest, cutText, type Failure, isProductCode, MAX_TITLE_LENGTH } from '#engine/tracker';
+import { BoundedMap, createDigest, cutTitle, type Failure, isProductCode } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
-import type { JournalEntry } from '../ingest/journal-entry.ts';
+import type { JournalEntry, OccurrenceSummary } from '../ingest/journal-entry.ts';
 import { MAX_BATCH_TRIES } from '../limits.ts';
 import { type NewOccurrence, toNewOccurrence } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
@@ -15,24 +15,36 @@ interface PrepareOptions {
   readonly log: DeskLog;
 }
 
+/** The new digests that are remembered (a count). */
+const MAX_REMEMBERED = 1000;
+
 /** Turns journal entries into occurrences: applies source maps, and adds missing digests. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<NewOccurrence[]>;
 
 export function createPrepare({ maps, namespace, readLocations, log }: PrepareOptions): Prepare {
   /** How often maps could not be read since the last complete batch. */
   let tries = 0;
+  /** The new digests of failures, by build and old digest. Their summaries lack what a digest is made from. */
+  const newDigests = new BoundedMap<string>(MAX_REMEMBERED);
 
   async function prepareFailure(failure: Failure): Promise<NewOccurrence> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const stored = withComponent(await maps.resolve(named));
-    return { ...toNewOccurrence(stored), shownAs: named.digest === failure.digest ? undefined : failure.digest };
+    if (named.digest === failure.digest) return toNewOccurrence(stored);
+    newDigests.set(`${failure.build} ${failure.digest}`, named.digest);
+    return { ...toNewOccurrence(stored), shownAs: failure.digest };
+  }
+
+  function prepareSummary(summary: OccurrenceSummary): NewOccurrence {
+    const digest = newDigests.get(`${summary.build} ${summary.digest}`);
+    return digest === undefined ? summary : { ...summary, digest, shownAs: summary.digest };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
     const table = await readLocations(failure.build);
     if (!table) return failure;
     const made = createDigest(failure, { namespace, table });
-    return { ...failure, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
+    return { ...failure, ...made, title: cutTitle(made.title) };
   }
 
   /** A missing privilege, or a map that is always too slow to read, must not keep failures out of the store. */
@@ -45,7 +57,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
   return async function prepare(entries) {
     const prepared: NewOccurrence[] = [];
     for (const entry of entries) {
-      if (entry.entry === 'summary') prepared.push(entry.summary);
+      if (entry.entry === 'summary') prepared.push(prepareSummary(entry.summary));
       if (entry.entry !== 'full') continue;
       try {
         prepared.push(await prepareFailure(entry.failure));

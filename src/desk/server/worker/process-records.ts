@@ -6,8 +6,8 @@ import type { DeskLog } from '../desk-log.ts';
 import { DEAD_AFTER } from '../limits.ts';
 import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
+import type { StoreHolder } from '../store/store-holder.ts';
 import type { DeadJournal } from './adopt.ts';
-import type { StoreHolder } from './store-holder.ts';
 
 interface ProcessRecordsOptions {
   readonly start: ProcessStart;

@@ -1,15 +1,15 @@
 import { MiB } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
+import type { Signals } from '../ingest/signals.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { StoreError } from '../store/sql.ts';
+import type { StoreHolder } from '../store/store-holder.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { DEVELOPMENT, publishBuild } from './maps/publish-build.ts';
 import type { Running } from './messages.ts';
 import type { ProcessRecords } from './process-records.ts';
-import type { Signals } from './signals.ts';
-import type { StoreHolder } from './store-holder.ts';
 import type { Writer } from './writer.ts';
 
 interface UpkeepOptions {

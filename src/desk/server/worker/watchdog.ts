@@ -1,5 +1,5 @@
+import type { Signals } from '../ingest/signals.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
-import type { Signals } from './signals.ts';
 
 /** The main thread was blocked for over a second. */
 export interface BlockedLoop {

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
+import type { Signals } from '../ingest/signals.ts';
 import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
+import type { StoreHolder } from '../store/store-holder.ts';
 import type { MoveJournal, ProcessJournal } from './move-journal.ts';
-import type { Signals } from './signals.ts';
-import type { StoreHolder } from './store-holder.ts';
 
 interface WriterOptions {
   /** The journal of this process. */

@@ -3,7 +3,7 @@ import { toCrockford } from '../../../shared/reporting/address.ts';
 import type { FailureKind } from '../../../shared/words.ts';
 import { MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import type { ErrorRecord, Failure, FrameLocation } from '../failure.ts';
-import { findLocation, isOwn } from './find-location.ts';
+import { findLocation, isProducts } from './find-location.ts';
 import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
 import { OBJECT } from './read-error.ts';
 import {
@@ -96,7 +96,7 @@ function findPrimary(
   let fallback: { error: ErrorRecord; location: FoundLocation } | undefined;
   for (const error of errors) {
     const location = findLocation(error, table);
-    if (location && isOwn(location)) return { error, location };
+    if (location && isProducts(location)) return { error, location };
     if (error.members) return { error, location };
     if (location) fallback ??= { error, location };
   }
@@ -113,7 +113,7 @@ function findKind(
   location: FoundLocation | undefined,
   errors: readonly ErrorRecord[],
 ): FailureKind {
-  if (isOwn(location) && error) return location?.kind === 'thrown' ? 'exception' : kindOf(error);
+  if (isProducts(location) && error) return location?.kind === 'thrown' ? 'exception' : kindOf(error);
   return errors.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
 }
 

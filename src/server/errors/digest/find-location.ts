@@ -6,7 +6,7 @@ import { readNativeDetail } from './read-message.ts';
 const RECURSION_FRAMES = 10;
 
 /** How well a frame serves as the location, the best first. */
-const RANK = { own: 0, ownAwaiting: 1, engine: 2, engineAwaiting: 3, passedThrough: 4 } as const;
+const RANK = { product: 0, productAwaiting: 1, engine: 2, engineAwaiting: 3, passedThrough: 4 } as const;
 
 /**
  * Returns the first frame from the throw that belongs to the application. Helpers that throw for their callers and
@@ -18,9 +18,9 @@ export function findLocation(error: ErrorRecord, table: LocationTable): FoundLoc
   return findFirst(error.frames, table);
 }
 
-/** True for a location in the application; false in the engine or without a location. */
-export function isOwn(location: FoundLocation | undefined): boolean {
-  return location?.home === 'own';
+/** True for a location in the product; false in the engine or without a location. */
+export function isProducts(location: FoundLocation | undefined): boolean {
+  return location?.owner === 'product';
 }
 
 function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {
@@ -28,9 +28,9 @@ function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLo
   let bestRank: number = RANK.passedThrough + 1;
   for (const frame of frames) {
     const location = table.find(frame);
-    if (!location || location.home === 'dependency') continue;
+    if (!location || location.owner === 'dependency') continue;
     const rank = rankOf(location, frame.async === true);
-    if (rank === RANK.own) return location;
+    if (rank === RANK.product) return location;
     if (rank < bestRank) {
       best = location;
       bestRank = rank;
@@ -41,7 +41,7 @@ function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLo
 
 function rankOf(location: FoundLocation, isAsync: boolean): number {
   if (location.isHelper || location.isErrorClass) return RANK.passedThrough;
-  if (isOwn(location)) return isAsync ? RANK.ownAwaiting : RANK.own;
+  if (isProducts(location)) return isAsync ? RANK.productAwaiting : RANK.product;
   return isAsync ? RANK.engineAwaiting : RANK.engine;
 }
 
@@ -57,7 +57,7 @@ function findRepeated(frames: readonly StackFrame[], table: LocationTable): Foun
   const counts = new Map<string, { location: FoundLocation; count: number }>();
   for (const frame of frames.slice(0, RECURSION_FRAMES)) {
     const location = table.find(frame);
-    if (!isOwn(location) || !location) continue;
+    if (!isProducts(location) || !location) continue;
     const { path, function: name } = toFirst(location);
     const key = `${path}:${name}`;
     counts.set(key, { location, count: (counts.get(key)?.count ?? 0) + 1 });

@@ -1,15 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import {
+  decodeVlq,
+  FLAGS,
+  HELPER_FILE,
+  HELPER_NAME,
+  LOCATION_LENGTH,
+  VERSION,
+} from '../../../shared/location-format.mjs';
 import { isProductCode } from '../../../shared/whose-code.mjs';
 import { waitUntilBuilt } from '../../request/unfinished-build.ts';
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
 /** Whose code a location is in. The engine is a framework: failures are looked for in the code that calls it. */
-export type Home = 'own' | 'engine' | 'dependency';
+export type CodeOwner = 'product' | 'engine' | 'dependency';
 
 export interface FoundLocation extends FrameLocation {
-  readonly home: Home;
+  readonly owner: CodeOwner;
   /** First line of the function, or of the statement if there is a detail; from 1, or 0 if unknown. */
   readonly line: number;
   /**
@@ -39,13 +47,6 @@ export function toFirst(location: FoundLocation): FrameLocation {
   return location.first ?? location;
 }
 
-/** Changes with the format of `dist/sites.json`, which `build/sites.mjs` writes. */
-const VERSION = 1;
-
-const FLAG = { errorClass: 1, helper: 2, thrown: 4, call: 8 } as const;
-/** Numbers of one location in `sites`: path, function, detail, line, flags. */
-const SITE_LENGTH = 5;
-
 interface TableFile {
   readonly version: number;
   readonly strings: readonly string[];
@@ -70,7 +71,9 @@ export const emptyLocationTable: LocationTable = {
 export function parseLocationTable(json: string): LocationTable {
   const file = JSON.parse(json) as TableFile; // written by the build of the same release
   if (file.version !== VERSION) {
-    throw new Error(`The table of sites has version ${file.version}, and this server reads ${VERSION}. Build again.`);
+    throw new Error(
+      `The table of locations has version ${file.version}, and this server reads ${VERSION}. Build again.`,
+    );
   }
   const { strings, sites, firstNames, properties, bundles } = file;
   const places = new Map<string, Places>();
@@ -89,8 +92,8 @@ export function parseLocationTable(json: string): LocationTable {
   function toFrameLocation(index: number): FoundLocation | undefined {
     if (index === 0) return undefined;
     const [path = 0, fn = 0, detail = 0, line = 0, flags = 0] = sites.slice(
-      index * SITE_LENGTH,
-      (index + 1) * SITE_LENGTH,
+      index * LOCATION_LENGTH,
+      (index + 1) * LOCATION_LENGTH,
     );
     const name = strings[path] ?? '';
     return {
@@ -98,10 +101,10 @@ export function parseLocationTable(json: string): LocationTable {
       function: strings[fn] ?? '',
       detail: strings[detail] ?? '',
       line,
-      home: homeOf(name),
-      kind: flags & FLAG.thrown ? 'thrown' : flags & FLAG.call ? 'call' : '',
-      isErrorClass: (flags & FLAG.errorClass) !== 0,
-      isHelper: (flags & FLAG.helper) !== 0,
+      owner: toOwner(name),
+      kind: flags & FLAGS.thrown ? 'thrown' : flags & FLAGS.call ? 'call' : '',
+      isErrorClass: (flags & FLAGS.errorClass) !== 0,
+      isHelper: (flags & FLAGS.helper) !== 0,
       first: firstNames[index],
     };
   }
@@ -142,25 +145,6 @@ function decodePlaces(text: string): Places {
   return Uint32Array.from(numbers);
 }
 
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-/** Decodes numbers as in source maps: base64 digits of five bits, with the sign in the lowest bit of the first. */
-function decodeVlq(text: string): number[] {
-  const numbers: number[] = [];
-  let value = 0;
-  let shift = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const digit = DIGITS.indexOf(text.charAt(at));
-    value += (digit & 31) << shift;
-    shift += 5;
-    if (digit & 32) continue;
-    numbers.push(value & 1 ? -(value >> 1) : value >> 1);
-    value = 0;
-    shift = 0;
-  }
-  return numbers;
-}
-
 /** Returns the location of the last place at or before this one, or 0 if there is none. */
 function findPlace(places: Places, line: number, column: number): number {
   let low = 0;
@@ -187,21 +171,18 @@ function toPlainLocation({ file, line, function: name }: StackFrame): FoundLocat
   const isPlain = isSource(file);
   if (!isPlain && !file.startsWith('node_modules/')) return undefined;
   const path = isPlain ? file : toPackage(file);
+  const called = isPlain ? toFunctionName(name) : '';
   return {
     path,
-    function: isPlain ? toFunctionName(name) : '',
+    function: called,
     detail: '',
     line,
-    home: homeOf(path),
+    owner: toOwner(path),
     kind: '',
     isErrorClass: false,
-    isHelper: isPlain && HELPER.test(`${file}:${toFunctionName(name)}`),
+    isHelper: isPlain && (HELPER_FILE.test(file) || HELPER_NAME.test(called.slice(called.lastIndexOf('.') + 1))),
   };
 }
-
-/** By file or by function, as in `build/sites/index-source.mjs`. */
-const HELPER =
-  /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?:|[:.](?:invariant|assert(?:[A-Z]\w*)?)$/;
 
 function toPackage(file: string): string {
   const [folder, scope = '', name = ''] = file.split('/');
@@ -216,9 +197,9 @@ function toFunctionName(name: string): string {
     .replace(/(?:\/?<|\.?<anonymous>){1,200}$/, '');
 }
 
-function homeOf(path: string): Home {
+function toOwner(path: string): CodeOwner {
   if (path.startsWith('node_modules/')) return 'dependency';
-  return isProductCode(path) ? 'own' : 'engine';
+  return isProductCode(path) ? 'product' : 'engine';
 }
 
 /**

@@ -243,6 +243,3 @@ function toPath(location: string): string {
   const decoded = decodePercent(local) ?? local;
   return /^\/[A-Za-z]:\//.test(decoded) ? decoded.slice(1) : decoded;
 }
-
-/** Where a line of JavaScript ends, for engines and in source maps. */
-export const LINE_END = /\r\n|[\n\r\u2028\u2029]/;

@@ -26,7 +26,7 @@ export function listEnvironmentSecrets(env: Readonly<Record<string, string | und
 }
 
 /** The parts of a request, including those that authenticate its sender. */
-export interface RequestParts {
+interface RequestParts {
   readonly headers?: IncomingHttpHeaders | undefined;
   /** Path and query. */
   readonly url?: string | undefined;

@@ -129,14 +129,14 @@ function toFrame(frame: StackFrame): SentryFrame {
     function: frame.function || undefined,
     lineno: frame.line || undefined,
     colno: frame.column || undefined,
-    in_app: isOwn(frame.file),
+    in_app: isBuilt(frame.file),
   };
 }
 
-const isOwn = (file: string) => /^(?:client|server)\//.test(file);
+const isBuilt = (file: string) => /^(?:client|server)\//.test(file);
 
 /** Sentry's prefix for a bundle in any folder. */
-const toFilename = (file: string) => (isOwn(file) ? `app:///${file}` : file || '<anonymous>');
+const toFilename = (file: string) => (isBuilt(file) ? `app:///${file}` : file || '<anonymous>');
 
 function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<string, string>> = {}) {
   const files = new Set(errors.flatMap(({ frames }) => frames.map(({ file }) => file)));

@@ -104,6 +104,8 @@ describe('an incident', () => {
     expect((await get('/incidents/7k3qm2xa-9f4w0r6b')).body.shown).toMatchObject({ occurrence: '9F4W0R6B', full });
     const { shown, missed } = (await get('/incidents/7k3qm2xa00000001')).body; // only its row is stored
     expect([shown.occurrence, missed]).toMatchObject(['9F4W0R6B', { occurrence: '00000001', state: 'summary' }]);
+    const unknown = (await get('/incidents/7k3qm2xa-00000002')).body;
+    expect(unknown).toMatchObject({ digest: DIGEST, missed: { occurrence: '00000002', state: 'unknown' } });
   });
 });
 
@@ -123,6 +125,7 @@ describe('Accept: text/markdown', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
     expect(headers.vary).toMatch(/Accept\b/);
     expect(text).toMatch(/^# 7K3QM2XA\n\n```\nTypeError: boom\n```\n\n- State: Open\n/);
+    expect((await ask(api, '7k3qm2xa-00000002')).text).toContain('The occurrence 00000002 is unknown');
     expect(text).toContain('- Where: `src/server/product/pages/cart.ts:2` in `loadCart`\n');
     expect(text).toContain('\n> 2   return cart.order.total; // here\n');
     expect(text).toContain('## Occurrence 7K3QM2XA-9F4W0R6B\n');

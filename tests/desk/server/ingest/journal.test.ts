@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/desk/server/ingest/journal.ts';
 import type { JournalEntry } from '../../../../src/desk/server/ingest/journal-entry.ts';
 import { dropSegments, type LogPosition, type SegmentFiles } from '../../../../src/desk/server/ingest/segments.ts';
+import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { readJournal } from '../../../../src/desk/server/worker/move-journal.ts';
-import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createFailure } from '../../support/desk.ts';
@@ -104,6 +104,18 @@ describe('a journal', () => {
     clock.now += 1000;
     expect(journal.append(createFailure())).toBe(true);
     expect(lines).toHaveLength(2);
+  });
+
+  it('keeps half of its room for servers, whatever browsers report', () => {
+    const { folder, journal, lines } = setUp({ limits: { segmentBytes: 1000, maxBytes: 20_000, fullPerSecond: 1000 } });
+    const append = (side: Failure['side'], times: number) =>
+      Array.from({ length: times }, () => journal.append(createFailure({ side }))).filter(Boolean).length;
+    const reported = append('browser', 200);
+    expect(journal.waiting).toBeLessThan(12_000);
+    expect(append('browser', 5)).toBe(0);
+    expect(append('server', 5)).toBe(5);
+    expect(readAll(folder).entries).toHaveLength(reported + 5);
+    expect(lines).toEqual([]);
   });
 
   it('reports failed writes, leaves no partial line, and recovers', () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
-import { ECHO_AGE } from '../../../../src/server/reports/memory.ts';
+import { ECHO_AGE } from '../../../../src/server/limits.ts';
 import { toOccurrence } from '../../../../src/shared/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/reporting/browser-report.ts';
 import { startTunnelSite } from '../../../support/tunnel-site.ts';

@@ -43,6 +43,23 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   expect(incidents.map(({ counts }) => counts.server)).toEqual(Array(7).fill(300));
 });
 
+it('measures its size without reading the records', async () => {
+  const { store, driver } = await open(await postgres.createDatabase());
+  const noise = () => randomBytes(10_000).toString('base64');
+  const readBlocks = async () => {
+    await driver.all('SELECT pg_stat_force_next_flush()');
+    const [row] = await driver.all<{ blocks: number }>(
+      "SELECT toast_blks_hit + toast_blks_read AS blocks FROM pg_statio_user_tables WHERE relname = 'desk_occurrences'",
+    );
+    return row?.blocks;
+  };
+  await store.ingest({ occurrences: Array.from({ length: 50 }, () => fullOf({ extra: { noise: noise() } })) });
+  const before = await readBlocks();
+  expect(before).toBeGreaterThan(0);
+  expect(await driver.usedBytes()).toBeGreaterThan(500_000);
+  expect(await readBlocks()).toBe(before);
+});
+
 /** Starts a proxy between the desk and PostgreSQL. */
 async function startBetween(url: string) {
   const { port } = new URL(url);

@@ -18,6 +18,27 @@ describeStores('retention', (open) => {
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({ counts: { server: 2 }, visitors: 1 });
   });
 
+  it('deletes by age or size what an incident shows of visitors', async () => {
+    const { store } = await open();
+    const message = 'No order of Ada Lovelace';
+    const request = { method: 'GET', url: '/orders?q=ada+lovelace', headers: { 'user-agent': "Ada's browser" } };
+    const sent = (at: number) =>
+      fullOf({ at, title: `Error: ${message}`, errors: [{ class: 'Error', message, frames: [] }], request });
+    const list = (search: string) => store.listIncidents({ environment: 'production', search, limit: 9 });
+    await ingest(store, sent(thisHour - 91 * Day));
+    expect((await list('lovelace')).incidents).toHaveLength(1);
+    await retain(store);
+    const listed = (await list('7k3qm2xa')).incidents;
+    expect(listed).toMatchObject([{ digest: '7K3QM2XA', kind: 'exception', title: 'exception', message: '' }]);
+    expect(JSON.stringify(listed)).not.toContain('Ada');
+    for (const word of ['lovelace', 'ada']) expect((await list(word)).incidents).toEqual([]);
+
+    await ingest(store, sent(thisHour));
+    expect((await list('lovelace')).incidents).toMatchObject([{ title: `Error: ${message}` }]);
+    while ((await retain(store, { maxBytes: 1 })).deletedForSize > 0);
+    expect((await list('lovelace')).incidents).toEqual([]);
+  });
+
   it('makes room: browser records and made-up incidents before server records, the oldest first', async () => {
     const { store } = await open();
     const sent = (count: number, side: 'server' | 'browser') =>
@@ -40,11 +61,13 @@ describeStores('retention', (open) => {
     expect((await full('browser')).length).toBeLessThan(60);
 
     // The sizes of rows are estimates, so one run may delete too little.
-    while ((await retain(store, { maxBytes: 1 })).deletedForSize > 0);
-    expect(await listOccurrences(store)).toEqual([]);
+    while ((await retain(store, { maxBytes: 20_000 })).deletedForSize > 0);
+    const left = await listOccurrences(store);
+    expect(left.length).toBeLessThan(90);
+    expect(left.every(({ side, isFull }) => side === 'server' && !isFull)).toBe(true);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({
       counts: { server: 90, browser: 60 },
-      visitors: 0,
+      visitors: left.length,
     });
     expect(await store.find({ digest: nameOf(0) })).toBeDefined();
     expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
@@ -68,6 +91,34 @@ describeStores('retention', (open) => {
     expect((await listOccurrences(store)).filter(({ isFull }) => isFull)).toHaveLength(20);
     const [left] = await driver.all<{ count: number }>('SELECT COUNT(*) AS count FROM desk_aliases');
     expect(left?.count).toBeLessThan(20_000);
+  });
+
+  it('deletes no more than it must, also if it runs again, and with many incidents', async () => {
+    const { store, driver } = await open();
+    const full = async () => {
+      const [row] = await driver.all<{ count: number }>(
+        'SELECT COUNT(*) AS count FROM desk_occurrences WHERE payload IS NOT NULL',
+      );
+      return Number(row?.count);
+    };
+    const happen = (digests: number) =>
+      Array.from({ length: 1500 }, (_, index) =>
+        fullOf({ digest: nameOf(index % digests), at: thisHour + index, extra: { noise: noise().slice(0, 2500) } }),
+      );
+    await ingest(store, ...happen(75));
+    const { bytes } = await retain(store);
+    await retain(store, { maxBytes: bytes * 0.6 });
+    const left = await full();
+    expect(left).toBeGreaterThan(300);
+    await retain(store, { maxBytes: bytes * 0.6 });
+    expect(await full()).toBe(left);
+
+    const many = Array.from({ length: 1500 }, (_, index) =>
+      fullOf({ digest: `X${nameOf(index).slice(1)}`, at: thisHour - 1500 + index, title: noise().slice(0, 1500) }),
+    );
+    await ingest(store, ...many);
+    await retain(store, { maxBytes: bytes * 0.6 });
+    expect(await full()).toBeGreaterThan(200);
   });
 
   it('keeps the hours that filters show, and deletes older ones by age or before any occurrence', async () => {
@@ -112,6 +163,18 @@ describeStores('retention', (open) => {
       await age(release, days);
     await retain(store);
     expect(await releases()).toEqual(['v3']);
+  });
+
+  it('deletes the marks of builds by age, except for the latest and those in which incidents happened', async () => {
+    const { store, driver } = await open();
+    for (const id of ['quiet', 'failed', 'running', 'latest']) await store.useBuild({ id, release: id });
+    await ingest(store, fullOf({ release: 'failed', build: 'failed' }));
+    await driver.run("UPDATE desk_deployments SET first_at = first_at + 1000 WHERE build = 'latest'");
+    await driver.run('UPDATE desk_builds SET used_at = used_at - ?', [91 * Day]);
+    await retain(store, { build: 'running' });
+    const left = ['failed', 'latest', 'running'];
+    expect((await store.listDeployments('production')).map(({ id }) => id).sort()).toEqual(left);
+    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(left);
   });
 
   it('keeps the position of a live process, even one that stored nothing for long', async () => {

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import { type JournalEntry, toSummary } from '../../../../src/desk/server/ingest/journal-entry.ts';
 import { MAX_BATCH_TRIES } from '../../../../src/desk/server/limits.ts';
 import { QueryFailedError } from '../../../../src/desk/server/store/sql.ts';
 import { createPrepare } from '../../../../src/desk/server/worker/prepare.ts';
+import { emptyLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
+import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { createFailure } from '../../support/desk.ts';
 
@@ -13,6 +16,18 @@ it('a failure is stored even if its maps and the table of its build cannot be re
   expect(entry).toMatchObject({ digest: '7K3QM2XA', full: { unresolved: true } });
   expect(entry).not.toHaveProperty('shownAs');
   expect(lines).toHaveLength(1);
+});
+
+it('summaries of an older build get the digest of its full failures', async () => {
+  const { log } = createTestLog();
+  const maps = { resolve: async (failure: Failure) => failure };
+  const prepare = createPrepare({ maps, namespace: 'test', readLocations: async () => emptyLocationTable, log });
+  const failure = createFailure({ unresolved: true, build: 'old' });
+  const toEntry = (build: string): JournalEntry => ({ entry: 'summary', summary: { ...toSummary(failure), build } });
+  const [full, summary, other] = await prepare([{ entry: 'full', failure }, toEntry('old'), toEntry('new')]);
+  expect(full?.digest).not.toBe(failure.digest);
+  expect(summary).toMatchObject({ digest: full?.digest, shownAs: failure.digest, occurrence: failure.occurrence });
+  expect(other?.digest).toBe(failure.digest);
 });
 
 it('failures whose maps the store is always too slow to read are stored without them', async () => {

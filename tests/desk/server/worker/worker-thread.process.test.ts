@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
-import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/desk/server/worker/worker-thread.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';

@@ -46,7 +46,7 @@ const sender: Sender = {
 };
 
 /**
- * Reads everything that `corpus/collect.mjs` has collected, with the site tables that the build makes from its maps.
+ * Reads everything that `corpus/collect.mjs` has collected, with the tables of locations that the build makes from its maps.
  */
 export function readCorpus(): Sighting[] {
   const tables = readTables();

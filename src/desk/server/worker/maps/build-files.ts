@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyLocationTable, isSource, type LocationTable, parseLocationTable, untilBuilt } from '#engine/tracker';
-import type { StoreHolder } from '../store-holder.ts';
+import type { StoreHolder } from '../../store/store-holder.ts';
 import { DEVELOPMENT } from './publish-build.ts';
 
 export interface MapText {
@@ -19,7 +19,7 @@ interface BuildFilesOptions {
 
 export type BuildFiles = ReturnType<typeof createBuildFiles>;
 
-/** Reads source maps and site tables. Those of this build are in its folder, and those of other builds in the store. */
+/** Reads source maps and tables of locations. Those of this build are in its folder, and those of other builds in the store. */
 export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   /** The last table, because one failure needs it for each of its frames. */
   let locations: { readonly build: string; readonly table: LocationTable | undefined } | undefined;

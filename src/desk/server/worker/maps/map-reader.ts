@@ -55,7 +55,7 @@ export function createMapReader(options: MapReaderOptions) {
     const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
     const place = map && findPlace(map, frame);
     if (!map || !place) return { ...frame, own: false };
-    const own = isOwn(place);
+    const own = isProjects(place);
     const name = own ? await findFunction(build, frame) : frame.function;
     const { source: text, ...position } = place;
     const lines = own ? sourceContentFor(map, text) : null;
@@ -100,7 +100,7 @@ function isScript(file: string): boolean {
 }
 
 /** Reports whether a source is in the project. Files outside begin with `../`, and a plugin's with its name. */
-function isOwn({ source, file }: Place): boolean {
+function isProjects({ source, file }: Place): boolean {
   return source.endsWith(file) && !source.startsWith('../') && !/node_modules\/|:/.test(source);
 }
 

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { untilBuilt } from '#engine/tracker';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
-import type { StoreHolder } from '../store-holder.ts';
+import type { StoreHolder } from '../../store/store-holder.ts';
 
 /** Compressed copies of files. */
 const COMPRESSED = /\.(?:br|gz|zst)$/;
@@ -12,7 +12,7 @@ const COMPRESSED = /\.(?:br|gz|zst)$/;
 export const DEVELOPMENT = 'development';
 
 /**
- * Stores the source maps, site table, commits and assets of this build, so that every replica can resolve its errors and
+ * Stores the source maps, table of locations, commits and assets of this build, so that every replica can resolve its errors and
  * serve its open tabs, also after the next deployment. A stored build is not changed, unless the server was
  * rebuilt: a build's id only depends on the files for browsers.
  *
@@ -35,7 +35,7 @@ export async function publishBuild(
   if (part === 'rest') await holder.use((store) => store.setPublished(build));
 }
 
-/** Reports whether the stored site table is the same. Then the other files are too, on server and browser. */
+/** Reports whether the stored table of locations is the same. Then the other files are too, on server and browser. */
 async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: string): Promise<boolean> {
   const path = join(dist, 'sites.json');
   if (!existsSync(path)) return true;
@@ -45,7 +45,7 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
 
 function listBuildFiles(dist: string, part: 'assets' | 'rest'): readonly string[] {
   const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
-  // The tables last, because the site table shows that the rest is stored.
+  // The tables last, because the table of locations shows that the rest is stored.
   const files = part === 'assets' ? listFiles(dist, 'client/assets') : [...listFiles(dist, 'maps'), ...tables];
   return files.filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES);
 }

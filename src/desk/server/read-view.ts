@@ -1,7 +1,7 @@
-import { KINDS, SORTS, SPANS, STATES, WITHIN } from '../../shared/choices.ts';
-import { USUAL_VIEW } from '../../shared/href.ts';
-import type { ViewShape } from '../../shared/page-data.ts';
-import type { IncidentFilter } from '../store/list-incidents.ts';
+import { KINDS, SORTS, SPANS, STATES, WITHIN } from '../shared/choices.ts';
+import { USUAL_VIEW } from '../shared/href.ts';
+import type { ViewShape } from '../shared/page-data.ts';
+import type { IncidentFilter } from './store/list-incidents.ts';
 
 /** The longest filter or search text (characters). */
 export const MAX_TEXT = 250;

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
-import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
-import { createStoreHolder } from '../../../../src/desk/server/worker/store-holder.ts';
+import { createStoreHolder } from '../../../../src/desk/server/store/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 import { fullOf, ingest } from '../../support/stores.ts';

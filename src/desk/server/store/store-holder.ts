@@ -1,10 +1,10 @@
 import type { Count } from '#engine/tracker';
 import { Minute } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
+import type { Signals } from '../ingest/signals.ts';
 import { RETRY_LONGEST } from '../limits.ts';
-import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import type { Store } from '../store/store.ts';
-import type { Signals } from './signals.ts';
+import { QueryFailedError, StoreAwayError } from './sql.ts';
+import type { Store } from './store.ts';
 
 /** Holds the store, which can open late, become unavailable, and be back later. */
 export type StoreHolder = ReturnType<typeof createStoreHolder>;

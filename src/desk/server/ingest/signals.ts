@@ -1,4 +1,4 @@
-import type { LogPosition } from '../ingest/segments.ts';
+import type { LogPosition } from './segments.ts';
 
 /** The desk worker is opening the store, can use it, or cannot. */
 type StoreState = (typeof STORE_STATES)[number];

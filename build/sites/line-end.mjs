@@ -1,2 +1,0 @@
-/** Where a line of JavaScript ends, for engines and in source maps. */
-export const lineEnd = /\r\n|[\n\r\u2028\u2029]/g;

@@ -1,0 +1,73 @@
+// What an error tracker imports, as `#engine/tracker`, besides `#engine` and `#engine/server`. It is for Spillway’s own
+// trackers: it can change with every version. The build resolves each name to its own file.
+
+export { toRetryAfterMs } from '../shared/fetch-with-retry.ts';
+export { MAX_BREADCRUMBS } from '../shared/limits.ts';
+export { LINE_END } from '../shared/location-format.mjs';
+export { explainReactError } from '../shared/rendering/react-errors.ts';
+export { type Address, parseAddress, toAddress, toOccurrence } from '../shared/reporting/address.ts';
+export { isProductCode } from '../shared/whose-code.mjs';
+export { toAppManifest } from '../shared/wire/manifest.ts';
+export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from './api/mount-api.ts';
+export { apiNotFound, unclaimedMethods } from './api/resource.ts';
+export { type Config, SETTINGS } from './config.ts';
+export { toHttpUrl } from './connection/listen-on.ts';
+export { createDigest } from './errors/digest/create-digest.ts';
+export {
+  emptyLocationTable,
+  isSource,
+  type LocationTable,
+  parseLocationTable,
+} from './errors/digest/location-table.ts';
+export { errorHandler } from './errors/error-handler.ts';
+export type {
+  BodyField,
+  Failure,
+  FailureOrigin,
+  FrameLocation,
+  RequestRecord,
+  StackFrame,
+  Visitor,
+} from './errors/failure.ts';
+export type { Funnel } from './errors/funnel.ts';
+export { API_POLICY, refuse } from './errors/problem.ts';
+export { cutTitle } from './errors/trim.ts';
+export type { InFlightRequest } from './front/access-log.ts';
+export type { CheckToken } from './front/check-token.ts';
+export { createContentPolicy } from './front/content-policy.ts';
+export { isOfThisSite } from './front/cross-site.ts';
+export { privateReplies } from './front/security-headers.ts';
+export {
+  createTokens,
+  isSameText,
+  listTokens,
+  type Operator,
+  type OperatorToken,
+  readKeptToken,
+  type Tokens,
+} from './front/tokens.ts';
+export { ECHO_AGE, TARGET_TIME } from './limits.ts';
+export { loadSendMail, MAIL_ADDRESS, parseUrl, splitList } from './mail/mailer.ts';
+export type { MailServer } from './mail/send-mail.ts';
+export { createPages } from './pages/page-handlers.ts';
+export { dropCached, shareRevalidations } from './pages/revalidate.ts';
+export type { ActingPage, LoaderContext, LoadingPage, Refusal } from './pages/server-page.ts';
+export { BoundedMap } from './request/bounded-map.ts';
+export { isFromProxy, type ProxyTrust } from './request/client-address.ts';
+export type { Count } from './request/counters.ts';
+export { type Origins, parseOrigins } from './request/origins.ts';
+export { createProxyTrust } from './request/proxy-trust.ts';
+export { readBearer, removeHeader, takeCookies } from './request/request-headers.ts';
+export type { Breadcrumb } from './request/request-info.ts';
+export { isRead, onClose, type Step } from './request/step.ts';
+export { untilBuilt } from './request/unfinished-build.ts';
+export {
+  ConfigError,
+  type Environment,
+  readSettings,
+  type SettingsTable,
+  type SettingsValues,
+  whole,
+} from './settings.ts';
+export { StartError } from './start-error.ts';
+export type { OpenedTracker, Tracker, TrackerHost } from './tracker/tracker.ts';
