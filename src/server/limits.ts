@@ -101,6 +101,8 @@ export const MAX_SCRUBBED_LENGTH = 16 * KiB;
 
 /** The largest report as it is sent, and the largest item in it (bytes). Sentry has the same limit. */
 export const MAX_REPORT_BYTES = 1 * MiB;
+/** Keys and values of an event (a count). Pages send some 3,000. Larger parts of an event would be cut. */
+export const MAX_EVENT_NODES = 20_000;
 /** The longest time that a report can have waited in the browser (ms). */
 export const MAX_REPORT_AGE = 1 * Hour;
 /** How old a failure of the server can be when a browser reports that it saw the same failure (ms). */

@@ -16,8 +16,10 @@ const MAX_WORD_LENGTH = 4 * KiB;
  * has a third of it, and a sender can make each character cost 0.2 µs.
  */
 const REPORT_BUDGET = 128 * KiB;
-/** What each text costs in addition (UTF-16 code units). */
-const TEXT_COST = 8;
+/** What each text costs in addition (UTF-16 code units): some 3 µs. A large report has 700 different texts. */
+const TEXT_COST = 80;
+/** Values of an object in a report (a count), because each name is searched too. */
+const REPORT_NODES = 1000;
 
 /** How often a query is decoded to find another URL in it (count). */
 const MAX_DECODING = 3;
@@ -48,7 +50,8 @@ export interface Scrubber {
   with(values: readonly string[]): Scrubber;
   /**
    * Returns the scrubber of one report, which knows the secret values of its request: the longest 128, if there are more.
-   * After 128 Ki characters, it replaces each further text by `[cut]`.
+   * After 128 Ki characters, or some 1,500 short texts, it replaces each further text by `[cut]`. An object has up to
+   * 1,000 values.
    */
   forReport(values: readonly string[]): Scrubber;
   /** True for a name whose value is a secret. */
@@ -112,7 +115,7 @@ function buildScrubber(parts: Parts): Scrubber {
     text: scrubOnce,
     // `data:` is followed by a file, not by an address.
     url: (url) => (/^data:/i.test(url) ? `${scrubOnce(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubOnce(url)),
-    value: (value) => scrubValue(value, scrubber),
+    value: (value) => scrubValue(value, scrubber, budget === Number.POSITIVE_INFINITY ? undefined : REPORT_NODES),
     with: (values) => buildScrubber({ ...parts, known: known.with(values) }),
     forReport: (values) => buildScrubber({ ...parts, known: known.withRequest(values), budget: REPORT_BUDGET }),
     hides: keys.isSecret,

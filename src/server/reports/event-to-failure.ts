@@ -26,8 +26,10 @@ const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
 const RESERVED_TAGS =
   /^(?:spillway\..*|digest|incident|environment|release|dist|level|server_name|user|__proto__|constructor|prototype)$/i;
 
-/** Tags of an event, and values of a breadcrumb, that are read (count). */
+/** Fields that are read of a breadcrumb, of the tags and contexts of an event, and of its `extra` (counts). */
+const MAX_BREADCRUMB_FIELDS = 20;
 const MAX_READ_FIELDS = 50;
+const MAX_EXTRA_FIELDS = 200;
 const MAX_TAG_KEY_LENGTH = 32;
 const MAX_URL_LENGTH = 2000;
 /** Older breadcrumbs, and times that are further in the future than this, get the current time (ms). */
@@ -188,7 +190,7 @@ function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
     ),
     message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
     level: toLevel(value.level),
-    data: toScalars(scrubber.value(toRecord(value.data)), scrubber),
+    data: toScalars(scrubber.value(toFields(value.data, MAX_BREADCRUMB_FIELDS)), scrubber),
   };
 }
 
@@ -199,12 +201,17 @@ function toLevel(level: unknown): Breadcrumb['level'] {
 
 function toScalars(data: unknown, scrubber: ReportScrubber): Record<string, string | number | boolean> | undefined {
   const kept: [string, string | number | boolean][] = [];
-  for (const [key, value] of Object.entries(toRecord(data)).slice(0, MAX_READ_FIELDS)) {
+  for (const [key, value] of Object.entries(toRecord(data))) {
     if (!isScalar(value)) continue;
     const text = typeof value === 'string' ? toScrubbed(scrubber.url(value), scrubber, MAX_VALUE_LENGTH) : value;
     kept.push([toLine(key, MAX_VALUE_LENGTH) ?? '', text]);
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+/** Returns the first fields of an object. The others are not even scrubbed, because a report can have thousands. */
+function toFields(value: unknown, most: number): JsonRecord {
+  return Object.fromEntries(Object.entries(toRecord(value)).slice(0, most));
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
@@ -215,9 +222,9 @@ function isScalar(value: unknown): value is string | number | boolean {
 
 /** Reads the rest of the event: how the SDK caught the error, browser and device, and data from the product. */
 function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, unknown> | undefined {
-  const { trace: _trace, react, ...contexts } = toRecord(event.contexts);
-  const { componentStack: _inContext, ...said } = toRecord(react);
-  const { componentStack: _inExtra, ...extra } = toRecord(event.extra);
+  const { trace: _trace, react, ...contexts } = toFields(event.contexts, MAX_READ_FIELDS);
+  const { componentStack: _inContext, ...said } = toFields(react, MAX_READ_FIELDS);
+  const { componentStack: _inExtra, ...extra } = toFields(event.extra, MAX_EXTRA_FIELDS);
   const more = { ...contexts, ...(Object.keys(said).length > 0 && { react: said }) };
   const all = { ...extra, ...readVia(event), ...(Object.keys(more).length > 0 && { contexts: more }) };
   return Object.keys(all).length > 0 ? { ...toRecord(scrubber.value(all)) } : undefined;

@@ -17,8 +17,6 @@ type NoiseReason =
   | 'scanner'
   /** A video or audio that was paused before it started. */
   | 'media'
-  /** A copy of the page, saved to disk. */
-  | 'saved-page'
   /** A request that the visitor cancelled by leaving a page before it was ready. */
   | 'leaving';
 
@@ -54,7 +52,6 @@ export function noiseOf({ errors, request }: Seen): NoiseReason | undefined {
   const [error] = errors;
   if (!error) return undefined;
   if (error.class === 'ControlFlowResponse') return 'outcome';
-  if (/^(?:file|content|blob|data):/i.test(request?.url ?? '')) return 'saved-page';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
   if (MEDIA_MESSAGE.test(error.message)) return 'media';
   if (error.class === 'Error' && EARLY_MESSAGE.test(error.message)) return 'leaving';

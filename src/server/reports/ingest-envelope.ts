@@ -1,6 +1,7 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { Second } from '../../shared/units.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
-import { MAX_REPORT_BYTES } from '../limits.ts';
+import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
@@ -158,7 +159,7 @@ function parseItem(type: ReadType, payload: Uint8Array): JsonRecord {
   const what = READ_TYPES[type];
   if (payload.length > MAX_REPORT_BYTES)
     throw new ReportError(413, `${what} is larger than ${MAX_REPORT_BYTES} bytes.`);
-  return parseReportRecord(payload, what);
+  return parseReportRecord(payload, what, type === 'event' ? MAX_EVENT_NODES : undefined);
 }
 
 /** A transaction that cannot be read must not lose the event beside it. */
@@ -232,6 +233,8 @@ function rewriteTrace(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
   };
 }
 
-function toTime(value: unknown): unknown {
-  return typeof value === 'number' || typeof value === 'string' ? value : undefined;
+/** Returns a time as a number (s), because a date can have words around it. */
+function toTime(value: unknown): number | undefined {
+  const at = typeof value === 'string' ? Date.parse(value) / Second : value;
+  return typeof at === 'number' && Number.isFinite(at) ? at : undefined;
 }

@@ -65,10 +65,10 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
  * @param what names the text in error messages, for example `The event`
  * @throws ReportError 400 if it is not JSON in UTF-8, 413 for too many values
  */
-export function parseReportJson(bytes: Uint8Array, what: string): unknown {
+export function parseReportJson(bytes: Uint8Array, what: string, maxNodes = MAX_JSON_NODES): unknown {
   const { depth, nodes } = measureJson(bytes);
   if (depth > MAX_JSON_DEPTH) throw new ReportError(400, `${what} is nested too deeply.`);
-  if (nodes > MAX_JSON_NODES) throw new ReportError(413, `${what} has too many parts.`);
+  if (nodes > maxNodes) throw new ReportError(413, `${what} has too many parts.`);
   const text = decodeStrictly(bytes, what);
   try {
     // A reviver takes five times as long as parsing, and few texts can have such a key, plain or escaped.
@@ -79,8 +79,8 @@ export function parseReportJson(bytes: Uint8Array, what: string): unknown {
 }
 
 /** @throws ReportError like `parseReportJson`, and 400 if the value is not an object */
-export function parseReportRecord(bytes: Uint8Array, what: string): JsonRecord {
-  const value = parseReportJson(bytes, what);
+export function parseReportRecord(bytes: Uint8Array, what: string, maxNodes?: number): JsonRecord {
+  const value = parseReportJson(bytes, what, maxNodes);
   if (!isRecord(value)) throw new ReportError(400, `${what} is not a JSON object.`);
   return value;
 }

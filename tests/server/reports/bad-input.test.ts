@@ -45,7 +45,7 @@ it.each<[string, string | Uint8Array, number]>([
   ['objects nested 33 deep', event(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`), 400],
   ['arrays nested 400,000 deep', event(`{"a":${'['.repeat(400_000)}${']'.repeat(400_000)}}`), 400],
   ['an array of 200,000 numbers', event(`{"a":[${'0,'.repeat(200_000)}0]}`), 413],
-  ['an object of 60,000 keys', event(`{${Array.from({ length: 60_000 }, (_, key) => `"k${key}":1`).join(',')}}`), 413],
+  ['an object of 11,000 keys', event(`{${Array.from({ length: 11_000 }, (_, key) => `"k${key}":1`).join(',')}}`), 413],
   ['a header of 1 MB', `{"dsn":"${DSN}","a":"${'x'.repeat(MB - 100)}"}`, 413],
   ['1 MB of zeros', Buffer.alloc(MB), 413],
   ['101 items', writeEnvelope({ dsn: DSN }, ...Array(101).fill([{ type: 'session' }, '{}'])), 413],

@@ -41,11 +41,6 @@ it.each<[string, Seen, string]>([
   ],
   ['a page that was left early', report('TypeError: Failed to fetch'), 'leaving'],
   ['one that was left early in development', report('Uncaught TypeError: Failed to fetch'), 'leaving'],
-  [
-    'a page on a disk',
-    { ...report('x is null', [own]), request: { url: 'file:///C:/Users/ann/page.html' } },
-    'saved-page',
-  ],
 ])('ignores %s', (_name, seen, reason) => {
   expect(noiseOf(seen)).toBe(reason);
 });

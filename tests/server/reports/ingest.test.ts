@@ -48,6 +48,15 @@ const counted = (type: string, outcome: string) =>
 const here = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('ORIGIN', site.origin));
 
 describe('an event', () => {
+  it('is read only as far as pages write one', async () => {
+    const toFields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, `v${at}`]));
+    const breadcrumbs = [{ category: 'fetch', data: toFields(1000) }];
+    const stored = await read({ extra: toFields(4800), contexts: { state: toFields(3000) }, breadcrumbs });
+    expect(Object.keys(stored?.extra ?? {}).length).toBeLessThan(205);
+    expect(Object.keys(stored?.breadcrumbs?.[0]?.data ?? {})).toHaveLength(20);
+  });
+
   it('is stored, and forwarded as the failure that it became, with the names of its cookies', async () => {
     const tags = { cart: 'full', 'spillway.build': 'build-2' };
     const { body, event, failure } = await sendEvent(
@@ -313,6 +322,17 @@ describe('a transaction', () => {
       measurements: { lcp: { value: 3 } },
     });
     expect(counted('transaction', 'forwarded')).toBe(1);
+  });
+
+  it.each([
+    [1.5, 1.5],
+    ['2026-11-27T08:00:00Z', 1_795_766_400],
+    ['hush', undefined],
+    [['hush'], undefined],
+  ])('has the time %j as %j', async (timestamp, at) => {
+    const times = { start_timestamp: timestamp, timestamp };
+    const { event } = await send([[{ type: 'transaction' }, { ...transaction, ...times }]]);
+    expect([event.start_timestamp, event.timestamp]).toEqual([at, at]);
   });
 
   it('is dropped if its page does not exist, or without an upstream', async () => {

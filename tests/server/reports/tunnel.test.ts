@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { MiB } from '../../../src/shared/units.ts';
+import { KiB, MiB } from '../../../src/shared/units.ts';
 import { askRaw, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../support/tunnel-site.ts';
 import { until } from '../../support/until.ts';
@@ -219,6 +219,17 @@ it('limits answer 429 with the headers that SDKs obey, per address and in total'
   const { status, headers } = await ask('192.0.2.8');
   expect([status, Number(headers.get('retry-after')) > 50]).toEqual([429, true]);
   expect(headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
+});
+
+it('a large report counts as several', async () => {
+  const limits = { perAddress: { burst: 4, perSecond: 0.01 }, together: { burst: 100, perSecond: 0.01 } };
+  const limited = await start({ limits });
+  const large = createEvent({ event_id: nextId(), extra: { a: 'x'.repeat(40 * KiB) } });
+  const statuses: number[] = [];
+  for (const event of [large, undefined, undefined]) {
+    statuses.push((await post(toSound(limited, event), {}, limited)).status);
+  }
+  expect(statuses).toEqual([200, 200, 429]);
 });
 
 it('limits hold in a flood of forged events, of which 50 open an incident and the others count on one more', async () => {

@@ -38,6 +38,19 @@ type Missing = Set<string>;
  * @returns undefined if the failure follows from no request and no page, such as the death of a process
  */
 export function presentTest(failure: StoredFailure): TestShape | undefined {
+  try {
+    return writeTest(failure);
+  } catch (error) {
+    // Strangers can report anything, and must not hide the rest of an incident.
+    return { file: toFile(failure), text: toComment(`The desk could not write this test: ${error}`), missing: [] };
+  }
+}
+
+function toFile({ digest }: StoredFailure): string {
+  return `tests/product/failures/${digest}.test.ts`;
+}
+
+function writeTest(failure: StoredFailure): TestShape | undefined {
   const { side, kind, origin, digest, request } = failure;
   if (!request || !/^(?:exception|hydration|network|timeout)$/.test(kind) || origin === 'process') return undefined;
   const missing: Missing = new Set();
@@ -56,7 +69,7 @@ ${test}(${toLiteral(name)}, async () => {
 ${[...[...missing].map((words) => toComment(`TODO: ${words}`)), ...session, ...lines].join('\n').replaceAll(/^/gm, '  ')}
 });
 `;
-  return { file: `tests/product/failures/${digest}.test.ts`, text, missing: [...missing] };
+  return { file: toFile(failure), text, missing: [...missing] };
 }
 
 const ON_SERVER = () => `import request from 'supertest';

@@ -25,14 +25,14 @@ interface ValueScrubber {
  * replaces unreadable values by `[unreadable]`, cycles by `[circular]`, and everything beyond the maximum depth or
  * size by `[cut]`.
  */
-export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
+export function scrubValue(value: unknown, scrubber: ValueScrubber, maxNodes = MAX_NODES): unknown {
   const path = new Set<object>();
   let nodes = 0;
   let textLength = 0;
 
   function visit(value: unknown, depth: number): unknown {
     nodes += 1;
-    if (nodes > MAX_NODES || textLength > MAX_TEXT) return '[cut]';
+    if (nodes > maxNodes || textLength > MAX_TEXT) return '[cut]';
     if (typeof value === 'object' && value !== null) return visitObject(value, depth);
     return visitPrimitive(value);
   }
@@ -107,7 +107,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
     const copies: unknown[] = [];
     for (const item of items) {
       copies.push(visit(item, depth));
-      if (nodes > MAX_NODES) break;
+      if (nodes > maxNodes) break;
     }
     return copies;
   }
@@ -130,7 +130,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
       if (text === 'name' || text === 'key') name = field;
       const hidden = scrubber.hides(text) || (text === 'value' && typeof name === 'string' && scrubber.hides(name));
       copies.push([toText(text), hidden ? hide(field) : visit(field, depth)]);
-      if (nodes > MAX_NODES) break;
+      if (nodes > maxNodes) break;
     }
     // Unlike an assignment, it makes `__proto__` an ordinary field.
     return Object.fromEntries(copies);

