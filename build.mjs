@@ -114,7 +114,8 @@ const isMap = ({ path }) => path.endsWith('.map');
 /** Stops esbuild's process, which otherwise waits for the next build. */
 export const stopBuilder = () => esbuild.stop();
 
-if (hasRequiredNode() && process.argv[1] === import.meta.filename) {
+// `main` needs Node 24.2.
+if (hasRequiredNode() && (import.meta.main ?? process.argv[1] === import.meta.filename)) {
   // Where a server waits for it, there is a channel. If the server ends before it can start, this process ends too.
   const end = () => process.exit(1);
   if (process.connected === false) end();

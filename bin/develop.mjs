@@ -109,7 +109,7 @@ function tellToRestart(file) {
 
 function onChange(file) {
   // Temporary files of editors: swap files, backups, and files that are renamed after writing.
-  if (/(?:^|\/)(?:\.|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
+  if (/(?:^|\/)(?:\.(?!well-known(?:\/|$))|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
   if (file === 'src/server/product/build.mjs') tellToRestart(file);
   changed.add(file.replaceAll('\\', '/'));
   clearTimeout(timer);

@@ -45,19 +45,20 @@ export function layOutImage(root, folder) {
  */
 export function placePackages(root, names) {
   const packages = new Map();
-  const place = (name, from, owner) => {
+  // Breadth first, so that a package never takes the place of one that others already find there.
+  const queue = names.map((name) => ({ name, from: root, owner: '' }));
+  for (const { name, from, owner } of queue) {
     const found = findPackage(name, from);
-    if (!found) return;
+    if (!found) continue;
     const folder = realpathSync(found);
     const known = listOwners(owner).find((path) => packages.has(join(path, 'node_modules', name)));
-    if (known !== undefined && packages.get(join(known, 'node_modules', name)) === folder) return;
+    if (known !== undefined && packages.get(join(known, 'node_modules', name)) === folder) continue;
     const path = join(known === undefined ? '' : owner, 'node_modules', name);
     packages.set(path, folder);
     const { dependencies, optionalDependencies, peerDependencies } = readJson(join(folder, 'package.json'));
     for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
-      place(next, folder, path);
-  };
-  for (const name of names) place(name, root, '');
+      queue.push({ name: next, from: folder, owner: path });
+  }
   return packages;
 }
 
@@ -111,7 +112,8 @@ function isForDevelopers(path) {
   return /^(?:\..*|node_modules)$|\.(?:map|d\.[cm]?ts|[acho]|cc|[ch]pp)$/.test(basename(path));
 }
 
-if (process.argv[1] === import.meta.filename) {
+// `main` needs Node 24.2.
+if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
   if (!folder || folder.startsWith('-')) {
     process.stderr.write('Usage: node bin/image.mjs <folder>, after "npm run build".\n');

@@ -12,7 +12,7 @@ const spillways = new Set(['bench', 'bin', 'build', 'dist', 'dist-dev', 'docs', 
 const maxBytes = 300_000;
 
 /**
- * Returns the folder of the file in `existingApp`, relative to the root.
+ * Returns the folder of the file in `existingApp`, relative to the root. The server refuses one outside of the root.
  *
  * @param {string} root
  * @returns {string | undefined} `.` if the file is in the root itself
@@ -23,8 +23,9 @@ export function findExistingApp(root) {
   const [, value = ''] = /^(?!\s*(?:\/\/|\*)).*\bexistingApp\s*:([\s\S]*)/m.exec(text) ?? [];
   const entry = [...value.matchAll(/(['"`])(\.\/[^'"`\n]+)\1/g)]
     .map(([, , path]) => path)
-    .find((path) => isModule.test(path) && existsSync(join(root, path)));
-  return entry && dirname(normalize(entry)).replaceAll('\\', '/');
+    .map((path) => normalize(path).replaceAll('\\', '/'))
+    .find((path) => isModule.test(path) && !path.startsWith('../') && existsSync(join(root, path)));
+  return entry && dirname(entry);
 }
 
 /** @returns {string[]} the modules of the existing app, relative to the root */

@@ -32,3 +32,11 @@ export function readFiles(folder) {
 export function readJson(path) {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
+
+/** Finds the file that represents the installed packages. In a workspace it is in a folder above. */
+export function findLockfile(root) {
+  const names = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
+  const folders = Array.from({ length: 4 }, (_, level) => '../'.repeat(level));
+  const paths = folders.flatMap((folder) => names.map((name) => folder + name));
+  return paths.filter((path) => existsSync(join(root, path))).slice(0, 1);
+}

@@ -24,7 +24,7 @@ export function listLinkedPackages(root) {
     for (const name of Object.keys(dependencies)) {
       const path = places.map((place) => join(place, name)).find(existsSync);
       const linked = path && realpathSync(path);
-      if (!linked || OTHERS.test(linked) || linked === root || found.has(linked)) continue;
+      if (!linked || /[\\/]node_modules[\\/]/.test(linked) || linked === root || found.has(linked)) continue;
       found.add(linked);
       queue.push(linked);
     }

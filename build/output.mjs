@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listFiles, toRelative } from './files.mjs';
 
@@ -9,18 +9,28 @@ const keepAssetsMs = 24 * 60 * 60 * 1000;
 /** No build needs longer to write its assets and its manifest (ms). */
 const writingMs = 60_000;
 
+/** Begins the name of a file that is being written. It is in `dist` itself, where nothing looks for files. */
+const partStart = '.part-';
+
 /**
  * Writes the files that a server needs to start. It begins only after everything is bundled, so that a failed build leaves
- * the previous one intact. The stamp is deleted first and written last, so an interrupted build has none. Until the build
- * is complete, `.unfinished` has the id of this process, and servers wait for the other files when they need them.
+ * the previous one intact. The stamp is deleted first and written last, so an interrupted build has none. Old files are
+ * replaced, and deleted last, because a server that another build has started can be reading them. Until the build is complete, `.unfinished` has the id of this process, and servers wait for the other files when they need them.
  *
  * @param {string} dist
  * @param {{ path: string, contents: Uint8Array | string }[]} files paths within `dist`
  */
 export async function beginBuild(dist, files) {
   await rm(join(dist, '.stamp'), { force: true });
-  await clean(dist);
-  await writeAll(dist, [{ path: '.unfinished', contents: String(process.pid) }, ...files]);
+  const builtAt = statSync(join(dist, 'manifest.json'), { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+  const all = [{ path: '.unfinished', contents: String(process.pid) }, ...files];
+  await writeAll(dist, all);
+  const written = new Set(all.map(({ path }) => path));
+  await clean(
+    dist,
+    listFiles(dist).filter((path) => !written.has(path)),
+    builtAt,
+  );
 }
 
 /** Writes the other files of a build, and its stamp. */
@@ -33,21 +43,27 @@ export async function finishBuild(dist, files, stamp) {
 async function writeAll(dist, files) {
   const folders = new Set(files.map(({ path }) => dirname(join(dist, path))));
   await Promise.all([...folders].map((folder) => mkdir(folder, { recursive: true })));
-  await Promise.all(files.map(({ path, contents }) => writeFile(join(dist, path), contents)));
+  const write = async ({ path, contents }, index) => {
+    const part = join(dist, `${partStart}${process.pid}-${index}`);
+    await writeFile(part, contents);
+    await rename(part, join(dist, path));
+  };
+  await Promise.all(files.map(write));
 }
 
-async function clean(dist) {
+/** @param {number} builtAt when the build that is replaced now was written (ms since 1970) */
+async function clean(dist, paths, builtAt) {
   const now = new Date();
-  const builtAt = statSync(join(dist, 'manifest.json'), { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
   const cleanUp = async (path) => {
     const file = join(dist, path);
-    const { mtimeMs } = statSync(file);
+    const mtimeMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     const isAsset = dirname(path) === 'client/assets';
-    // The build that is replaced now can be old, and visitors can have its pages open.
+    const keptMs = isAsset ? keepAssetsMs : path.startsWith(partStart) ? writingMs : Number.NEGATIVE_INFINITY;
+    // That build can be old, and visitors can have its pages open.
     if (isAsset && mtimeMs > builtAt - writingMs) await utimes(file, now, now);
-    else if (!isAsset || now.getTime() - mtimeMs > keepAssetsMs) await rm(file, { force: true });
+    else if (now.getTime() - mtimeMs > keptMs) await rm(file, { force: true });
   };
-  await Promise.all(listFiles(dist).map(cleanUp));
+  await Promise.all(paths.map(cleanUp));
 }
 
 /**

@@ -31,7 +31,8 @@ export function findPackage(name, from) {
 const NATIVE_HELPERS = ['bindings', 'nan', 'node-addon-api', 'node-gyp-build', 'prebuild-install'];
 
 /**
- * Leaves packages with native code out of the server's bundle, because they look for it beside their own files.
+ * Leaves packages with native code out of the server's bundle, because they look for it beside their own files. The
+ * bundle is the project's, so it finds only the project's packages.
  *
  * @param {string} root
  * @returns {import('esbuild').Plugin}
@@ -41,17 +42,21 @@ export function nativePackages(root) {
   return {
     name: 'native-packages',
     setup({ onResolve }) {
-      onResolve({ filter: /^(?:@[\w.-]+\/)?\w[\w./-]*$/ }, ({ path }) => {
+      onResolve({ filter: /^(?:@[\w.-]+\/)?\w[\w./-]*$/ }, ({ path, resolveDir }) => {
         const name = toPackage(path);
-        if (!known.has(name)) known.set(name, isNative(name, root));
-        return known.get(name) ? { path, external: true } : undefined;
+        const key = `${name} ${resolveDir}`;
+        if (!known.has(key)) known.set(key, isNative(name, resolveDir));
+        if (!known.get(key)) return undefined;
+        if (findPackage(name, root)) return { path, external: true };
+        const text = `${name} has native code, so it is loaded at run time, and this project does not find it. Add it to the dependencies in its package.json.`;
+        return { errors: [{ text }] };
       });
     },
   };
 }
 
-function isNative(name, root) {
-  const folder = isBuiltin(name) ? undefined : findPackage(name, root);
+function isNative(name, from) {
+  const folder = isBuiltin(name) ? undefined : findPackage(name, from);
   if (!folder) return false;
   const { dependencies = {}, napi } = readJson(join(folder, 'package.json'));
   return !!napi || existsSync(join(folder, 'binding.gyp')) || NATIVE_HELPERS.some((helper) => helper in dependencies);

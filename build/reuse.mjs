@@ -22,7 +22,8 @@ const cache = createCache('bundles', { maxBytes: 12 * 1024 * 1024 });
 export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   // The product's plugins and aliases can change any bundle in ways that the input files do not show.
   if (owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
-  const key = hash('sha256', JSON.stringify([name, dev, entries, process.version, toEngineStamp(root)]));
+  const facts = [name, dev, entries, owner.external, process.version, toEngineStamp(root)];
+  const key = hash('sha256', JSON.stringify(facts));
   const known = await cache.read(key);
   if (known && known.packages === toPackageTimes(root, known.bundle)) {
     const toAbsolute = (output) => ({ ...output, path: resolve(root, output.path) });

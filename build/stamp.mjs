@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { findExistingApp, listExistingApp } from './existing-app.mjs';
-import { listFiles } from './files.mjs';
+import { findLockfile, listFiles } from './files.mjs';
 import { listLinkedFiles } from './linked-packages.mjs';
 import { readRelease } from './release.mjs';
 
@@ -43,14 +43,6 @@ function listInputs(root) {
 export function listSources(root) {
   const existing = [findExistingApp(root) ?? '.'].filter((folder) => folder !== '.');
   return [...inputFiles, ...inputFolders, 'tsconfig*.json', ...findLockfile(root), ...existing];
-}
-
-/** Finds the file that represents the installed packages. In a workspace it is in a folder above. */
-export function findLockfile(root) {
-  const names = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
-  const folders = Array.from({ length: 4 }, (_, level) => '../'.repeat(level));
-  const paths = folders.flatMap((folder) => names.map((name) => folder + name));
-  return paths.filter((path) => existsSync(join(root, path))).slice(0, 1);
 }
 
 function hashFiles(root, paths) {

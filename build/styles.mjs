@@ -27,6 +27,8 @@ const moduleEnd = /\.module\.(?:css|less|sass|scss)$/;
 export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   /** @type {Map<string, Promise<{ css: string, names: string, warnings: esbuild.Message[], assets: esbuild.OutputFile[] }>>} */
   const compiled = new Map();
+  /** The files of each compiled sheet: its own, and everything that it imports. */
+  const parts = new Map();
   /** Files of CSS modules by what esbuild calls them. */
   const modules = new Map();
 
@@ -41,7 +43,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
 
   async function compileSheet(file) {
     const isModule = moduleEnd.test(file);
-    const { outputFiles, warnings } = await esbuild.build({
+    const { outputFiles, warnings, metafile } = await esbuild.build({
       stdin: {
         contents: `${isModule ? 'export { default } from' : 'import'} ${JSON.stringify(file)}`,
         resolveDir: root,
@@ -49,6 +51,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       absWorkingDir: root,
       bundle: true,
       write: false,
+      metafile: true,
       outdir,
       format: 'esm',
       target,
@@ -61,6 +64,11 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       loader: assetLoaders,
       plugins: [namesFromPath(root, readModule, modules), ...plugins],
     });
+    const inputs = Object.keys(metafile.inputs);
+    parts.set(
+      file,
+      inputs.map((input) => modules.get(input) ?? join(root, input)),
+    );
     const css = outputFiles.find(({ path }) => path.endsWith('stdin.css'))?.text ?? '';
     const names = outputFiles.find(({ path }) => path.endsWith('stdin.js'))?.text ?? '';
     return {
@@ -131,10 +139,16 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       }
       return { sheets: toFiles([...groupOf.keys()]).flatMap(({ assets, ...file }) => [file, ...assets]), urlsByUser };
     },
-    /** Makes the next build compile a changed file again. With plugins, any file can be part of any sheet. */
+    /**
+     * Makes the next build compile the sheets again that a changed file is part of. With plugins, that can be any sheet.
+     * It is also any sheet that could not be compiled.
+     */
     forget(file) {
-      if (plugins.length > 0) compiled.clear();
-      else compiled.delete(file);
+      for (const sheet of compiled.keys()) {
+        if (plugins.length === 0 && parts.get(sheet)?.includes(file) === false) continue;
+        compiled.delete(sheet);
+        parts.delete(sheet);
+      }
     },
     /** Bundles import only the class names. The text of the sheets is collected by `bundle`. */
     plugin: {

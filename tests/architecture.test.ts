@@ -262,6 +262,7 @@ describe.skipIf(isOwned || !hasDesk)('files that the docs name', () => {
       ['tunnel', 'reports/tunnel.ts'],
       ['shedLoad', 'front/overload.ts'],
       ['takeHeaders', 'front/existing-app.ts'],
+      ['refuseCrossSite', 'front/cross-site.ts'],
       ['inMemory', 'pages/static/static-page.ts'],
       ['development', 'develop/development.ts'],
       ['handle', 'desk/server/open-tracker.ts'],

@@ -27,8 +27,8 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /**
  * Parses a page's path. The id consists of the static segments. A segment before a parameter becomes singular, because
- * the page shows a single item: `/orders/:id/edit` becomes `order-edit`. Optional parameters, such as a language, count for
- * neither.
+ * the page shows a single item: `/orders/:id/edit` becomes `order-edit`. One that is singular already is followed by the
+ * parameter: `/blog/:slug` becomes `blog-slug`. Optional parameters, such as a language, count for neither.
  *
  * @param {string} path
  * @throws Refusal
@@ -64,11 +64,13 @@ function toPageId(segments) {
   if (segments.length === 0) return 'home';
   const words = segments.flatMap((segment, index) => {
     const previous = segments[index - 1];
-    if (segment.startsWith(':')) return previous && !previous.startsWith(':') ? [] : [segment.slice(1)];
-    return [segments[index + 1]?.startsWith(':') ? toSingular(toKebab(segment)) : segment];
+    if (!segment.startsWith(':')) return [segments[index + 1]?.startsWith(':') ? toOne(segment) : segment];
+    return previous && !previous.startsWith(':') && toOne(previous) !== toKebab(previous) ? [] : [segment.slice(1)];
   });
   return words.map(toKebab).join('-');
 }
+
+const toOne = (segment) => toSingular(toKebab(segment));
 
 /** Turns `orders` into `order` and `water-levels` into `water-level`. Unknown words stay as they are. */
 export function toSingular(name) {
@@ -108,11 +110,15 @@ export function toPascal(name) {
   return toCamel(`-${name}`);
 }
 
-/** Returns a valid constant name for a page's server half: `static` becomes `staticPage`, `404` becomes `page404`. */
-export function toConstName(id, suffix = 'Page') {
+/**
+ * Returns a valid constant name for a page's server half: `static` becomes `staticPage`, `404` becomes `page404`.
+ *
+ * @param {readonly string[]} used names that the written files use themselves
+ */
+export function toConstName(id, used, suffix = 'Page') {
   const name = toCamel(id);
   if (/^\d/.test(name)) return `page${name}`;
-  return KEYWORDS.has(name) ? name + suffix : name;
+  return KEYWORDS.has(name) || used.includes(name) ? name + suffix : name;
 }
 
 /** Returns a name for a component or type that does not shadow a global: `map` becomes `MapPage`. */

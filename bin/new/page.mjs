@@ -6,6 +6,9 @@ import { parsePagePath, Refusal, toConstName, toTypeName, toWords } from './name
 const routesFile = 'src/shared/product/routes.tsx';
 const halvesFile = 'src/server/product/pages/index.ts';
 
+/** Names that the written files use themselves. */
+const USED = ['data', 'definePage', 'pages', 'routes'];
+
 /**
  * Plans a new page: its two halves, its test, and a line in each table. A page without data has no server half.
  *
@@ -19,7 +22,7 @@ export function planPage(root, wanted) {
   const routes = readFileSync(join(root, routesFile), 'utf8');
   const taken = [`id: '${id}'`, `path: '${path}'`].find((text) => routes.includes(text));
   if (taken) throw new Refusal(`A page with ${taken} already exists, in ${routesFile}.`);
-  const name = toConstName(id);
+  const name = toConstName(id, USED);
   const hasData = !wanted['no-data'];
   const mode = wanted.static ? " mode: 'static'," : '';
   const route = `{ id: '${id}', path: '${path}',${mode} page: () => import('./pages/${id}/${id}.tsx') }`;

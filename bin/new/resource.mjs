@@ -58,7 +58,7 @@ function toNames(resource) {
   const name = toCamel(resource);
   return {
     resource,
-    operations: USED.includes(name) ? `${name}Operations` : toConstName(resource, 'Operations'),
+    operations: toConstName(resource, USED, 'Operations'),
     handlers: `${name}Api`,
     plural: toPascal(resource),
     pascal: toPascal(one),

@@ -3,8 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { listFiles, readJson } from '../../build/files.mjs';
-import { findLockfile } from '../../build/stamp.mjs';
+import { findLockfile, listFiles, readJson } from '../../build/files.mjs';
 import { createGit } from '../upgrade/git.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 
@@ -181,14 +180,10 @@ function writeManifest(packages) {
   execFileSync('npm', args, { cwd: root, shell: process.platform === 'win32' });
 }
 
-/** The commit counts only if Spillway's repository has it. */
+/** Without `base`, because `HEAD` can be your commit. An upgrade uses the common history, or the tag of the version. */
 function findOrigin() {
-  const base = askGit('branch', '--remotes', '--contains', 'HEAD') ? askGit('rev-parse', 'HEAD') : undefined;
-  return {
-    version: readJson(join(root, 'package.json')).version,
-    base,
-    upstream: askGit('remote', 'get-url', 'origin'),
-  };
+  const [upstream] = ['upstream', 'origin'].map((name) => askGit('remote', 'get-url', name)).filter(Boolean);
+  return { version: readJson(join(root, 'package.json')).version, upstream };
 }
 
 function refuse(sentence) {

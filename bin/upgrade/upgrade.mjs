@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findLockfile } from '../../build/files.mjs';
 import { applyFiles } from './apply-files.mjs';
 import { CommandError, createGit, findSigner } from './git.mjs';
 import { mergeManifest } from './merge-manifest.mjs';
@@ -57,6 +58,9 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
 
   const trees = [`${base}:`, `HEAD:${prefix}`, `${next}:`];
   const [before, own, after] = trees.map((tree) => readJson(git, `${tree}package.json`));
+  if (before?.name !== after.name) {
+    throw new CommandError(`${named ?? base} is not a release of Spillway. Name the one that you have with --base.`);
+  }
   const [, lock, newLock] = trees.map((tree) => readJson(git, `${tree}package-lock.json`));
   const { merged, conflicts } = mergeManifest(before, own, after);
   const { marked, kept } = applyFiles(git, { base, next, prefix });
@@ -73,7 +77,9 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
     if (lines.length > 0) console.log(['', title, ...lines.map((line) => `  ${line}`)].join('\n'));
   }
 
-  const install = lock ? 'npm ci' : 'npm install';
+  const [, manager] = /(pnpm|yarn|bun)[^/]*$/.exec(findLockfile(folder).join()) ?? [];
+  const install = manager ? `${manager} install` : lock ? 'npm ci' : 'npm install';
+  const check = `\`${install} && ${manager ?? 'npm'} run check\``;
   const back = `\nTo go back: git reset --hard && ${install}`;
   if (lock) {
     // npm completes the packages of both, and removes those that nothing needs.
@@ -83,10 +89,9 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
     git(['add', '--', `${prefix}package-lock.json`]);
   }
   if (marked.length > 0) {
-    throw new CommandError(
-      `\nResolve the conflicts, \`git add\` the files, and run \`${install} && npm run check\`.${back}`,
-    );
+    throw new CommandError(`\nResolve the conflicts, \`git add\` the files, and run ${check}.${back}`);
   }
+  if (manager) return console.log(`\nRun ${check} and your tests, and commit everything.${back}`);
   for (const command of [install, 'npm run check']) execute(command, folder, back);
   console.log(`\nYour app passes \`npm run check\`. Run \`npm test\`, and commit what is staged.${back}`);
 }

@@ -58,6 +58,8 @@ export async function createDevBuild(root, warn) {
   let manifestText = '';
   /** Contents of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
+  /** Where the public files of the last build are. */
+  let publicPaths = new Set();
   /** Texts of modules that the product's plugins load. */
   const texts = new Map();
 
@@ -177,6 +179,12 @@ export async function createDevBuild(root, warn) {
         { path: 'manifest.json', contents: text },
         toTextsFile(),
       ]);
+      const paths = new Set(publicFiles.map(({ path }) => `client/${path}`));
+      for (const path of publicPaths.difference(paths)) {
+        await rm(join(dist, path), { force: true });
+        written.delete(path);
+      }
+      publicPaths = paths;
       manifestText = text;
       unbuilt.client.clear();
       return {

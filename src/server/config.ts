@@ -56,7 +56,7 @@ export const SETTINGS = {
   },
   PUBLIC_ORIGINS: {
     about:
-      'The origins that visitors use, separated by commas. The first is the main one. Requests for other hosts get 421. Default: requests for any host are accepted.',
+      'The origins that visitors use, separated by commas. The first is the main one. Requests for other hosts get 421. Default: requests for any host are accepted, and by `npm run dev` those for localhost and IP addresses.',
     example: 'https://example.com,https://www.example.com',
     schema: parsed(
       'contains something that is not an origin. Use http(s) origins without a path, separated by commas, such as https://example.com.',

@@ -36,9 +36,11 @@ describe('the id of a page', () => {
     ['/orders/:orderId/items/:itemId', 'order-item'],
     ['/admin/users', 'admin-users'],
     ['/categories/:slug', 'category'],
-    ['/news/:slug', 'news'],
+    ['/news', 'news'],
+    ['/news/:slug', 'news-slug'],
+    ['/blog/:slug/edit', 'blog-slug-edit'],
     ['/:slug', 'slug'],
-    ['/compare/:left/:right', 'compare-right'],
+    ['/compare/:left/:right', 'compare-left-right'],
     ['/myOrders', 'my-orders'],
     ['/FAQ', 'faq'],
     ['/apiary', 'apiary'],
@@ -82,10 +84,11 @@ describe('names', () => {
   });
 
   it('avoid reserved words and globals', () => {
-    expect([toConstName('static'), toConstName('404'), toConstName('order-item')]).toEqual([
+    expect(['static', '404', 'order-item', 'pages'].map((id) => toConstName(id, ['pages']))).toEqual([
       'staticPage',
       'page404',
       'orderItem',
+      'pagesPage',
     ]);
     expect([toTypeName('map', 'Page'), toTypeName('404', 'Page'), toTypeName('event', 'Item')]).toEqual([
       'MapPage',
@@ -159,6 +162,15 @@ describe('npm run new', () => {
     await runNew('page', '/:lang?/about');
     expect(read('src/server/product/pages/about.ts')).toContain("path: '/:lang?/about',");
     expect(read('tests/server/product/pages/about.test.ts')).toContain("visitPage('/about')");
+  });
+
+  it.each(['pages', 'routes'])('writes a page at /%s, whose name the table uses itself', async (name) => {
+    expect((await runNew('page', `/${name}`)).code).toBe(0);
+    expect(read(`src/server/product/pages/${name}.ts`)).toContain(`export const ${name}Page = definePage({`);
+    expect(read(`src/shared/product/pages/${name}/${name}.tsx`)).toContain(`PageProps<typeof ${name}Page>`);
+    const table = read('src/server/product/pages/index.ts');
+    expect(table).toContain(`import { ${name}Page } from './${name}.ts';`);
+    expect(squeeze(table)).toContain(`,${name}:${name}Page}satisfies`);
   });
 
   it('writes a static page, and a page without data', async () => {

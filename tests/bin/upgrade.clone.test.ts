@@ -8,7 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // Upgrades small repositories with the real commands. Only npm is replaced, by a script that logs what it is called with.
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const COMMANDS = ['bin/upgrade.mjs', 'bin/upgrade', 'bin/require-node.mjs', 'src/shared/whose-code.mjs'];
+const COMMANDS = [
+  'bin/upgrade.mjs',
+  'bin/upgrade',
+  'bin/require-node.mjs',
+  'build/files.mjs',
+  'src/shared/whose-code.mjs',
+];
 const LINES = Array.from({ length: 20 }, (_, line) => `export const line${line} = ${line};`).join('\n');
 const changeLine = (line: number, value: string) => LINES.replace(`line${line} = ${line};`, `line${line} = ${value};`);
 
@@ -292,12 +298,26 @@ it.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
   ['the tag is missing', [], {}, 'Usage: npm run upgrade'],
   ['there is no such tag', ['v0.9.0'], {}, 'v0.9.0'],
   ['the base is unknown', ['v0.4.0', '--base', 'v0.2.0'], {}, 'has no v0.2.0, which your app is based on'],
+  ['the base is your own commit', ['v0.4.0', '--base', 'HEAD'], {}, 'HEAD is not a release of Spillway'],
   ['the upstream is unknown', ['v0.4.0', '--from', '/nowhere'], {}, '/nowhere'],
 ])('changes nothing if %s', (_, args, extra, words) => {
   const folder = createOwner('copy');
   const before = snapshot(folder);
   expect(upgrade(folder, args, extra)).toMatchObject({ code: 1, out: expect.stringContaining(words), npm: [] });
   expect(snapshot(folder)).toBe(before);
+});
+
+it.each([
+  ['pnpm', 'pnpm-lock.yaml'],
+  ['yarn', 'yarn.lock'],
+  ['bun', 'bun.lock'],
+])('runs no npm in a workspace of %s, and names its commands', (manager, lockfile) => {
+  const folder = createOwner('monorepo', { 'package-lock.json': undefined, [`../../${lockfile}`]: '' });
+  const { code, out, npm } = upgrade(folder, ['v0.4.0']);
+  expect({ code, npm }).toEqual({ code: 0, npm: [] });
+  expect(out).toContain(`Run \`${manager} install && ${manager} run check\``);
+  expect(out).toContain(`git reset --hard && ${manager} install`);
+  expect(readIfThere(folder, 'src/server/app.ts')).toBe(NEW['src/server/app.ts']);
 });
 
 it('says how to go back if a step fails', () => {

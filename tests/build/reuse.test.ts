@@ -48,10 +48,11 @@ it('reuses a bundle of the previous build until the engine or a package changes'
   expect(await countBundles({}, packaged, () => write(packaged, 'patched'))).toBe(1);
 });
 
-it('keeps the bundles of development and of other entry points apart', async () => {
+it('keeps the bundles of development, of other entry points and of other external packages apart', async () => {
   expect(await countBundles({})).toBe(1);
   expect(await countBundles({ dev: true })).toBeGreaterThan(0); // it is written in the background
   expect(await countBundles({ entries: ['a'] })).toBe(1);
+  expect(await countBundles({ owner: { ...owner, external: ['nodemailer'] } })).toBe(1);
   expect(await countBundles({})).toBe(0);
 });
 

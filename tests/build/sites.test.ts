@@ -19,7 +19,7 @@ describe('the frame locations of the production build', () => {
       path: 'src/server/pages/render/write-document.ts',
       function: 'toEntryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),
-      home: 'engine',
+      owner: 'engine',
       kind: 'thrown',
     });
   });
@@ -27,7 +27,7 @@ describe('the frame locations of the production build', () => {
   it('name the package of a dependency', () => {
     expect(siteOf('server/main.js', 'function createApplication()')).toMatchObject({
       path: 'node_modules/express',
-      home: 'dependency',
+      owner: 'dependency',
     });
   });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { layOutImage, placePackages } from '../../bin/image.mjs';
 import { createNew } from '../../bin/new/new.mjs';
 import { buildApp } from '../support/build-app.ts';
-import { createOwnedApp, startApp } from '../support/owned-app.ts';
+import { createOwnedApp, project, startApp } from '../support/owned-app.ts';
 
 it('an app in apps/web of a workspace, whose packages are above it, builds, starts and gets new pages', async () => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-workspace-')));
@@ -42,6 +43,7 @@ it('the packages of an image are found where pnpm links them, and a second versi
   const of: Record<string, Record<string, string>> = {
     'log@1': { pump: '2', '@scope/clock': '1' },
     'pump@2': { '@scope/clock': '2', log: '1', missing: '1' },
+    'pump@3': {},
     '@scope/clock@1': {},
     '@scope/clock@2': {},
   };
@@ -61,9 +63,22 @@ it('the packages of an image are found where pnpm links them, and a second versi
   expect(Object.fromEntries(placePackages(root, ['log', 'native']))).toEqual({
     'node_modules/log': toFolder('log@1'),
     'node_modules/pump': toFolder('pump@2'),
-    'node_modules/@scope/clock': toFolder('@scope/clock@2'),
-    'node_modules/log/node_modules/@scope/clock': toFolder('@scope/clock@1'),
+    'node_modules/@scope/clock': toFolder('@scope/clock@1'),
+    'node_modules/pump/node_modules/@scope/clock': toFolder('@scope/clock@2'),
   });
+  link(join(root, 'node_modules'), 'pump@3');
+  expect(Object.fromEntries(placePackages(root, ['log', 'pump']))).toMatchObject({
+    'node_modules/pump': toFolder('pump@3'),
+    'node_modules/log/node_modules/pump': toFolder('pump@2'),
+  });
+});
+
+it('an image is made through a symbolic link too', () => {
+  const root = mkdtempSync(join(tmpdir(), 'spillway-link-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  symlinkSync(project, join(root, 'current'), 'junction');
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'current/bin/image.mjs')], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('Usage: node bin/image.mjs') });
 });
 
 it('an image has the files that packages read beside their code, and native code for other systems', () => {

@@ -10,7 +10,7 @@ import {
 import type { PageModule } from '../../shared/routing/routes.ts';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
-import { keepPlace } from '../navigation/place.ts';
+import { keepPageState } from '../navigation/page-state.ts';
 import type { RootHooks } from '../reporting/reporting.ts';
 import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { exchangeSheets, watchHead } from './head.ts';
@@ -250,7 +250,7 @@ function reload(why: string): void {
   if (state.served !== state.build || isReloading) return;
   isReloading = true;
   console.info(`Spillway reloads this page, because ${why}.`);
-  keepPlace();
+  keepPageState();
   window.location.reload();
 }
 

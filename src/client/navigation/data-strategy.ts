@@ -10,7 +10,7 @@ import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.
 import type { PageDataStore } from '../page-data/store.ts';
 import { leaveOldBuild, loadDocument } from './load-document.ts';
 import type { NextPage } from './next-page.ts';
-import { keepPlace } from './place.ts';
+import { keepPageState } from './page-state.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
 
@@ -82,7 +82,7 @@ export function createDataStrategy({
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
   async function leave({ navigation, fetcherKey }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
     if (fetcherKey === null) onLeave();
-    removeEventListener('pagehide', keepPlace);
+    removeEventListener('pagehide', keepPageState);
     if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
       throw STAYED;
   }
@@ -90,7 +90,7 @@ export function createDataStrategy({
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
     const isReplaced = result.kind === 'redirect' || (result.kind === 'page' && result.payload.errors);
     // The visitor may be typing. An error page that is loaded again must not replace what was kept.
-    if (isReplaced && !wanted.navigation && wanted.fetcherKey === null && !getState().errors) keepPlace();
+    if (isReplaced && !wanted.navigation && wanted.fetcherKey === null && !getState().errors) keepPageState();
     if (result.kind === 'redirect') return redirect(result.payload, wanted);
     if (result.kind === 'page' && result.payload.build === build) {
       return wanted.fetcherKey === null ? showPage(result.payload) : toResults(result.payload);
@@ -205,12 +205,12 @@ export function createDataStrategy({
     answers += 1;
     if (!isFetcher) onAnswer(isTaken(result));
     if (result.kind === 'redirect') {
-      if (result.payload.unsent) keepPlace();
+      if (result.payload.unsent) keepPageState();
       return redirect(result.payload, wanted);
     }
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
-    if (payload.errors && !isTaken(result)) keepPlace(); // an error replaces the page
+    if (payload.errors && !isTaken(result)) keepPageState(); // an error replaces the page
     if (payload.build !== build && (payload.action || isTaken(result))) await leaveOldBuild(result, wanted);
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];

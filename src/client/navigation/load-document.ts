@@ -2,7 +2,7 @@ import { Second } from '../../shared/units.ts';
 import type { PageResult } from '../page-data/fetch-page-data.ts';
 import { wasJustLoaded } from './chunk-reload.ts';
 import { shown } from './link-events.ts';
-import { keepPlace, keepResult } from './place.ts';
+import { keepPageState, keepResult } from './page-state.ts';
 
 /**
  * How long a document can take to replace the page (ms). After that, the URL was perhaps a download, which replaces
@@ -22,7 +22,7 @@ export async function loadDocument(path: string, how: { guarded: boolean; isRepl
   if (how.guarded && wasJustLoaded(href)) return false;
   if (withoutHash(href) === withoutHash(location.href)) {
     history.replaceState(history.state, '', href); // a new fragment alone loads nothing
-    keepPlace();
+    keepPageState();
     location.reload();
   } else if (how.isReplaced) {
     location.replace(href);
@@ -50,7 +50,7 @@ export async function leaveOldBuild(
 ): Promise<void> {
   const isRefused = action?.errors !== undefined;
   if (isRefused && Object.keys(action.errors).every((name) => name === '' || form?.has(name))) {
-    addEventListener('pagehide', keepPlace, { once: true });
+    addEventListener('pagehide', keepPageState, { once: true });
     return;
   }
   if (answer) keepResult(url, answer);

@@ -12,7 +12,7 @@ import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts
 import { type LinkHandlers, readForm, type Submission, shown as shownPage } from './link-events.ts';
 import { loadDocument } from './load-document.ts';
 import { createNextPage } from './next-page.ts';
-import { restorePlace, takeResult, watchFields } from './place.ts';
+import { restorePageState, takeResult, watchFields } from './page-state.ts';
 import { toFields } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import type { RouteLoader } from './route-loader.ts';
@@ -153,7 +153,7 @@ export function createNavigator({
   });
 
   watchFields();
-  restorePlace();
+  restorePageState();
 
   return {
     router,
@@ -164,7 +164,7 @@ export function createNavigator({
       shownPage.url = window.location.origin + toPath(commit.location) + commit.location.hash;
       afterNavigation(commit);
       posted.onCommit();
-      restorePlace();
+      restorePageState();
     },
     navigate(url, { replace, preventScrollReset }) {
       const isSame = url.href === window.location.href;

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import type { DevError, DevProblem, DevState, ThrownInBrowser } from '../../shared/develop-protocol.ts';
 import { LINE_END } from '../../shared/location-format.mjs';
 import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
@@ -27,25 +27,39 @@ export function toDevError(title: string, error: unknown, componentStack: string
   return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dist);
 }
 
-/** Describes an error that the browser threw, in a built script. @param dist the folder of the build */
-export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, dist: string): DevError {
+/**
+ * Describes an error that the browser threw, in a built script. Others who reach the server can send one too, so it shows
+ * only the source of modules that browsers get anyway.
+ *
+ * @param dist the folder of the build
+ */
+export function toBrowserError(
+  { title, message, stack, componentStack }: ThrownInBrowser,
+  dist: string,
+  { modules }: Pick<DevState, 'modules'>,
+): DevError {
   // Firefox and Safari write `name@place`.
   const inV8 = mapAssets(stack, dist).replace(/^(?:.*\*)?(.*)@(\S+:\d+:\d+)$/gm, '    at $1 ($2)');
   const frames = parseStack(inV8, { dist }, message);
   return describe(
     { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, dist) },
     dist,
+    (file) => Object.hasOwn(modules, file),
   );
 }
 
-function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
+function describe(
+  { title, text, frames, componentStack = '' }: Thrown,
+  dist: string,
+  isShown: (file: string) => boolean = () => true,
+): DevError {
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
   const own = located.find((frame) => isProjects(frame) && isProductCode(frame.file)) ?? located.find(isProjects);
   const hint = toErrorHint(text);
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,
-    ...(own && toPlace(dist, own)),
+    ...(own && toPlace(dist, own, isShown(own.file))),
     trail: located.slice(0, MAX_FRAMES).map(toLine),
   };
   const components = componentStack
@@ -80,6 +94,7 @@ export function withPlaces(error: DevError, dist: string): DevError {
 function toPlace(
   dist: string,
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
+  isShown = true,
 ): Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'> {
   const from = Math.max(1, line - AROUND);
   const link = process.env.EDITOR_LINK ?? 'vscode://file/{file}:{line}:{column}';
@@ -91,7 +106,7 @@ function toPlace(
       .replace('{file}', encodeURI(join(dirname(dist), file)))
       .replace('{line}', String(line))
       .replace('{column}', String(column)),
-    lines: readRows(dist, file)
+    lines: (isShown ? readRows(dist, file) : [])
       .slice(from - 1, line + AROUND)
       .map((text, index) => [from + index, text] as const),
   };

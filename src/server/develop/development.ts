@@ -79,7 +79,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
       .json(error ?? null);
   });
   routes.post(DEV_FRAMES, ...jsonBody(), (req, res) => {
-    res.json(toBrowserError(req.body as ThrownInBrowser, dist)); // from the engine's own script
+    res.json(toBrowserError(req.body as ThrownInBrowser, dist, state)); // usually from the engine's own script
   });
   routes.get(DEV_STATE, (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);

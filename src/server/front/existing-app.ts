@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { findPackageJSON } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
@@ -195,11 +195,17 @@ export async function loadExistingApp(
   return { ...(server instanceof Server && { server }), ...settings, app };
 }
 
-/** @throws WiringError if the file of the app does not exist */
+/** @throws WiringError if the file of the app does not exist, or is outside of the project, where the build makes no source maps */
 export function requireExistingFile(existing: ExistingApp | undefined, root: string): ExistingAppSettings | undefined {
   const settings = typeof existing === 'function' || typeof existing === 'string' ? { app: existing } : existing;
-  if (typeof settings?.app === 'string' && !existsSync(join(root, settings.app))) {
-    throw new WiringError(`existingApp in ${PRODUCT_FILE} names ${settings.app}, which does not exist.`);
+  const file = typeof settings?.app === 'string' ? settings.app : undefined;
+  if (file !== undefined && normalize(file).startsWith('..')) {
+    throw new WiringError(
+      `existingApp in ${PRODUCT_FILE} names ${file}, which is outside of the project. Move the app into its folder, or import it and pass the app itself.`,
+    );
+  }
+  if (file !== undefined && !existsSync(join(root, file))) {
+    throw new WiringError(`existingApp in ${PRODUCT_FILE} names ${file}, which does not exist.`);
   }
   return settings;
 }

@@ -14,6 +14,12 @@ interface HostCheckOptions {
 }
 
 /**
+ * Hosts that `npm run dev` answers without `PUBLIC_ORIGINS`: localhost and IP addresses. A name that another site lets point
+ * to this machine (DNS rebinding, as in CVE-2025-24010) would give its scripts the source.
+ */
+const DEV_HOST = /^(?:(?:.*\.)?localhost|\d+(?:\.\d+){3}|\[.*\])(?::\d+)?$/;
+
+/**
  * Decides under which origin a request is answered. With `PUBLIC_ORIGINS`, any other host gets 421. Without it, any
  * well-formed host is accepted, and the origin is made from it.
  */
@@ -36,7 +42,17 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (given !== last.given || scheme !== last.scheme) last = { given, scheme, host: toCheckedHost(given, scheme) };
     const { host } = last;
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
-    const origin = origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
+    const isAny = origins.configured.length === 0;
+    if (isAny && process.env.SPILLWAY_DEV && !DEV_HOST.test(host)) {
+      const name = `${scheme}://${host}`;
+      return refuse(
+        req,
+        res,
+        421,
+        `npm run dev answers to localhost and IP addresses. Set PUBLIC_ORIGINS to ${name} and all others that you use.`,
+      );
+    }
+    const origin = isAny ? `${scheme}://${host}` : origins.forHost(host);
     if (origin === undefined) return refuse(req, res, 421);
     requestInfo(req).origin = origin;
     next();

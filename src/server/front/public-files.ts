@@ -81,8 +81,10 @@ const SHORT = 'public, max-age=300';
  */
 export function indexPublicFiles(dist: string, log?: Pick<Logger, 'warn'>): ReadonlyMap<string, PublicFile> {
   const directory = join(dist, 'client');
-  for (const path of listPaths(directory)) {
-    if (toType(path) !== undefined || HIDDEN.test(path) || ADDED.test(path)) continue;
+  const paths = new Set(listPaths(directory));
+  for (const path of paths) {
+    const isAdded = ADDED.test(path) && paths.has(path.replace(ADDED, ''));
+    if (toType(path) !== undefined || HIDDEN.test(path) || isAdded) continue;
     log?.warn(`src/client/public/${path} is not served, because its type is unknown. Serve it with a route.`);
   }
   const files = readPublicFiles(directory);

@@ -20,7 +20,7 @@ export interface RenderLimiterOptions {
   readonly onNextTurn?: (callback: () => void) => void;
 }
 
-interface Place {
+interface Queued {
   readonly waiting: Waiting;
   readonly mayRefuse: boolean;
   readonly since: number;
@@ -52,7 +52,7 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}) {
   const onNextTurn: (callback: () => void) => void = options.onNextTurn ?? setImmediate;
   /** The next turn belongs to no visitor, so it must not keep a visitor's request in memory. */
   const asNobody = AsyncLocalStorage.snapshot();
-  const queue: Place[] = [];
+  const queue: Queued[] = [];
   let pages = 0;
   /** `endSlice` is called in the next turn. */
   let isWatching = false;
@@ -95,20 +95,20 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}) {
 
   function step(): void {
     if (begun === 0) beginSlice();
-    const place = now() < sliceEnd ? takeWanted() : undefined;
-    if (!place) return;
+    const queued = now() < sliceEnd ? takeWanted() : undefined;
+    if (!queued) return;
     begun += 1;
-    place.resolve(true);
+    queued.resolve(true);
   }
 
   /** Takes the next page whose visitor is still there, and which has not waited too long. */
-  function takeWanted(): Place | undefined {
-    for (let place = queue.shift(); place; place = queue.shift()) {
-      const isLate = place.mayRefuse && now() - place.since > 2 * maxWaitMs;
-      const isGone = place.waiting.endedBy instanceof VisitorGone;
-      if (!isLate && !isGone) return place;
+  function takeWanted(): Queued | undefined {
+    for (let queued = queue.shift(); queued; queued = queue.shift()) {
+      const isLate = queued.mayRefuse && now() - queued.since > 2 * maxWaitMs;
+      const isGone = queued.waiting.endedBy instanceof VisitorGone;
+      if (!isLate && !isGone) return queued;
       if (!isGone) onRefuse?.();
-      place.resolve(false);
+      queued.resolve(false);
     }
     return undefined;
   }

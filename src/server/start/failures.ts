@@ -51,7 +51,7 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
     sentry,
     inFlight: new InFlight(scrubPath),
     /** From here on, failures are stored. Failures during the start are only logged. */
-    keepIn(tracker: Pick<OpenedTracker, 'record'>): void {
+    storeIn(tracker: Pick<OpenedTracker, 'record'>): void {
       store = tracker;
     },
     /** `npm run dev`: called for each failure from here on. */

@@ -127,7 +127,7 @@ async function openProduct<Settings, Services, Own extends object>(
 /** Opens the tracker, which gets all failures from here on. */
 async function openTracker(
   basics: Basics,
-  { funnel, inFlight, keepIn }: Failures,
+  { funnel, inFlight, storeIn }: Failures,
   origins: Origins,
 ): Promise<OpenedTracker | undefined> {
   const { config, dist, manifest, release, log, metrics, tokens, isTokenNew, checkToken, page } = basics;
@@ -146,7 +146,7 @@ async function openTracker(
     origins: config.deskPort === undefined ? origins : toDeskOrigins(config.host, config.deskPort),
     page,
   });
-  if (tracker) keepIn(tracker);
+  if (tracker) storeIn(tracker);
   return tracker;
 }
 

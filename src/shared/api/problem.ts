@@ -1,7 +1,7 @@
-/** The media type of errors under `/api`, and of refusals of background posts (RFC 9457). */
+/** The media type of errors under `/api` (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The body of such an error. */
+/** The body of such an error. A step that refuses a post in the background answers with one too. */
 export interface Problem<Status extends number = number> {
   readonly type: 'about:blank';
   readonly title: string;

@@ -28,6 +28,15 @@ async function expectServed(words: string): Promise<void> {
   await expect.poll(() => read().catch(String), { timeout: PATIENCE }).toContain(words);
 }
 
+test('a public file is served until it is removed, also below .well-known', async () => {
+  const path = '.well-known/assetlinks.json';
+  const read = async () => (await fetch(`${app.url}/${path}`)).status;
+  app.write(`src/client/public/${path}`, '{}');
+  await expect.poll(read, { timeout: PATIENCE }).toBe(200);
+  await app.reset();
+  await expect.poll(read, { timeout: PATIENCE }).toBe(404);
+}, 120_000);
+
 test('an existing app that listens does not replace the server, and the output says where it does', async () => {
   const { port } = new URL(app.url);
   const legacy = app.read('legacy/app.js');

@@ -1,5 +1,10 @@
-import { expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { toBrowserError } from '../../../src/server/develop/dev-error.ts';
+import { createFolder } from '../../support/folder.ts';
+
+const none = { modules: {} };
 
 it.each([
   [
@@ -9,7 +14,7 @@ it.each([
   ['Firefox', 'load@/app/src/a.ts:3:4\nasync*pay@/app/src/b.ts:1:2\n@/app/src/c.ts:5:6\n'],
   ['Safari', 'load@/app/src/a.ts:3:4\npay@/app/src/b.ts:1:2\n@/app/src/c.ts:5:6'],
 ])('finds the source of an error in %s', (_browser, stack) => {
-  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist');
+  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist', none);
   const trail = ['at load (src/a.ts:3:4)', 'at pay (src/b.ts:1:2)', 'at src/c.ts:5:6'];
   expect(problems).toMatchObject([{ file: 'src/a.ts', line: 3, trail }]);
 });
@@ -17,6 +22,22 @@ it.each([
 it('shows the line of the product that called Spillway, if there is one', () => {
   const stack =
     'Error: no\n    at encode (/app/src/shared/wire/encode.ts:3:4)\n    at load (/app/src/shared/product/a.ts:1:2)';
-  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist');
+  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist', none);
   expect(problems).toMatchObject([{ file: 'src/shared/product/a.ts', line: 1 }]);
+});
+
+it('shows the source of the modules that browsers load, and of no other file', () => {
+  const root = createFolder(onTestFinished);
+  for (const name of ['page.tsx', '.env', 'server.ts']) writeFileSync(join(root, name), `${name}\n`);
+  const read = (file: string) => {
+    const thrown = { title: 'It broke', message: 'no', stack: `Error: no\n    at f (${root}/${file}:1:1)` };
+    const modules = { 'page.tsx': '/_dev/modules/page.js' };
+    return toBrowserError(thrown, join(root, 'dist'), { modules }).problems[0]?.lines;
+  };
+  expect(read('page.tsx')).toEqual([
+    [1, 'page.tsx'],
+    [2, ''],
+  ]);
+  for (const file of ['.env', 'server.ts', 'x/../../../../../../etc/passwd', 'x/../page.tsx'])
+    expect(read(file)).toEqual([]);
 });

@@ -27,6 +27,7 @@ for (const [name, bytes] of Object.entries({
   '/favicon.svg': '<svg/>',
   '/robots.txt': 'User-agent: *\n',
   '/songs.canary': 'x',
+  '/sitemap.xml.gz': 'x',
   '/google1.html': 'google-site-verification: google1.html',
   '/.well-known/security.txt': 'Contact: mailto:security@example.com',
   '/.well-known/apple-app-site-association': '{}',
@@ -165,6 +166,7 @@ it('hidden files are not served, and other files of unknown type are named in th
   indexPublicFiles(dist, log);
   expect(lines.map(({ msg }) => msg).sort()).toEqual([
     'src/client/public/assets/unknown.canary is not served, because its type is unknown. Serve it with a route.',
+    'src/client/public/sitemap.xml.gz is not served, because its type is unknown. Serve it with a route.',
     'src/client/public/songs.canary is not served, because its type is unknown. Serve it with a route.',
   ]);
 });

@@ -330,6 +330,7 @@ describe('an app that is named by its file', () => {
 
   it.each([
     ['./missing.js', 'names ./missing.js, which does not exist.'],
+    ['./../legacy/app.js', 'names ./../legacy/app.js, which is outside of the project. Move the app into its folder'],
     ['./none.mjs', './none.mjs exports no Express app. End it with'],
   ] as const)('does not start if it cannot be loaded: %s', async (file, message) => {
     const root = writeApp('');

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTestApp, serve, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
@@ -42,6 +42,20 @@ describe('without PUBLIC_ORIGINS', () => {
     const problem = { 'content-type': 'application/problem+json' };
     expect(await ask('GET /api/echo HTTP/1.1')).toMatchObject({ status: 400, headers: problem });
   });
+});
+
+it.each([
+  ['localhost:3000', 200],
+  ['shop.localhost', 200],
+  ['192.168.0.7:3000', 200],
+  ['[::1]:3000', 200],
+  ['rebind.example:3000', 421],
+  ['localhost.example', 421],
+])('under npm run dev without PUBLIC_ORIGINS, %s gets %d', async (host, status) => {
+  vi.stubEnv('SPILLWAY_DEV', '1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const reply = await request(createTestApp()).get('/').set('Host', host).expect(status);
+  if (status === 421) expect(reply.text).toContain(`Set PUBLIC_ORIGINS to http://${host} and all others`);
 });
 
 const publicOrigins = ['https://example.com', 'https://www.example.com'];

@@ -76,16 +76,16 @@ export function parseLocationTable(json: string): LocationTable {
     );
   }
   const { strings, sites, firstNames, properties, bundles } = file;
-  const places = new Map<string, Places>();
+  const positions = new Map<string, Positions>();
   const names = new Map<string, ReadonlySet<string>>();
 
-  function placesOf(name: string): Places | undefined {
-    const known = places.get(name);
+  function positionsOf(name: string): Positions | undefined {
+    const known = positions.get(name);
     if (known) return known;
     const text = Object.hasOwn(bundles, name) ? bundles[name] : undefined;
     if (text === undefined) return undefined;
-    const decoded = decodePlaces(text);
-    places.set(name, decoded);
+    const decoded = decodePositions(text);
+    positions.set(name, decoded);
     return decoded;
   }
 
@@ -111,9 +111,9 @@ export function parseLocationTable(json: string): LocationTable {
 
   return {
     find(frame) {
-      const bundle = placesOf(frame.file);
+      const bundle = positionsOf(frame.file);
       return bundle
-        ? toFrameLocation(findPlace(bundle, frame.line - 1, Math.max(0, frame.column - 1)))
+        ? toFrameLocation(findPosition(bundle, frame.line - 1, Math.max(0, frame.column - 1)))
         : toPlainLocation(frame);
     },
     has: (name) => Object.hasOwn(bundles, name),
@@ -127,10 +127,10 @@ export function parseLocationTable(json: string): LocationTable {
   };
 }
 
-/** Line, column and location of each place where another location begins, three numbers each, in ascending order. */
-type Places = Uint32Array;
+/** Line, column and location of each position where another location begins, three numbers each, in ascending order. */
+type Positions = Uint32Array;
 
-function decodePlaces(text: string): Places {
+function decodePositions(text: string): Positions {
   const numbers = decodeVlq(text);
   let [line, column, location] = [0, 0, 0];
   for (let at = 0; at + 2 < numbers.length; at += 3) {
@@ -145,18 +145,18 @@ function decodePlaces(text: string): Places {
   return Uint32Array.from(numbers);
 }
 
-/** Returns the location of the last place at or before this one, or 0 if there is none. */
-function findPlace(places: Places, line: number, column: number): number {
+/** Returns the location of the last position at or before this one, or 0 if there is none. */
+function findPosition(positions: Positions, line: number, column: number): number {
   let low = 0;
-  let high = places.length / 3;
+  let high = positions.length / 3;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const middleLine = places[middle * 3] ?? 0;
-    const isAfter = middleLine > line || (middleLine === line && (places[middle * 3 + 1] ?? 0) > column);
+    const middleLine = positions[middle * 3] ?? 0;
+    const isAfter = middleLine > line || (middleLine === line && (positions[middle * 3 + 1] ?? 0) > column);
     if (isAfter) high = middle;
     else low = middle + 1;
   }
-  return low === 0 ? 0 : (places[low * 3 - 1] ?? 0);
+  return low === 0 ? 0 : (positions[low * 3 - 1] ?? 0);
 }
 
 const SOURCE = /^(?!node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;

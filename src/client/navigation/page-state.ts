@@ -7,7 +7,7 @@ import { shown } from './link-events.ts';
  * Typed input, focus and scroll position of a page, which are kept over a reload, and while an error or the sign-in
  * replaces the page. Never passwords and files.
  */
-interface Place {
+interface PageState {
   readonly path: string;
   /** When it was kept (ms since 1970). */
   readonly at: number;
@@ -19,7 +19,7 @@ interface Place {
 }
 
 const KEY = 'spillway:place';
-/** How long a place is kept (ms). Later, the page can have newer values than the fields. */
+/** How long it is kept (ms). Later, the page can have newer values than the fields. */
 const KEPT = 10 * Minute;
 const FIELDS = 'input, textarea, select';
 const FOCUSABLE = 'a[href], button, input, textarea, select, [tabindex]';
@@ -38,14 +38,14 @@ export function watchFields(): void {
 }
 
 /** Call it before the page is left. It keeps nothing if the window already has the URL of another page. */
-export function keepPlace(): void {
+export function keepPageState(): void {
   const path = toShownPath();
   if (path !== window.location.pathname + window.location.search) return;
   const fields = listFields().map(
     (field) =>
       [toKey(field), isChanged(field) ? toValues(field) : undefined, 'checked' in field && field.checked] as const,
   );
-  const place: Place = {
+  const state: PageState = {
     path,
     at: Date.now(),
     x: window.scrollX,
@@ -54,7 +54,7 @@ export function keepPlace(): void {
     fields,
   };
   try {
-    sessionStorage.setItem(KEY, JSON.stringify(place));
+    sessionStorage.setItem(KEY, JSON.stringify(state));
   } catch {
     // Without storage, the reload loses what was typed.
   }
@@ -64,21 +64,21 @@ export function keepPlace(): void {
  * Restores the page that is shown, if its fields are there: an error in its place lacks them. Call it once the page is
  * hydrated, so that React sees its fields change.
  */
-export function restorePlace(): void {
-  const place = readPlace();
-  if (place?.path !== toShownPath()) return;
+export function restorePageState(): void {
+  const state = readPageState();
+  if (state?.path !== toShownPath()) return;
   const fields = listFields();
   const known = new Set(fields.map(toKey));
-  if (place.fields.length > 0 && !place.fields.some(([key]) => known.has(key))) return;
+  if (state.fields.length > 0 && !state.fields.some(([key]) => known.has(key))) return;
   sessionStorage.removeItem(KEY);
-  if (Date.now() - place.at > KEPT) return;
-  for (const [key, values, checked] of place.fields) {
+  if (Date.now() - state.at > KEPT) return;
+  for (const [key, values, checked] of state.fields) {
     const index = fields.findIndex((field) => toKey(field) === key);
     const [field] = index < 0 ? [] : fields.splice(index, 1);
     if (field && values) restoreField(field, values, checked);
   }
-  document.querySelectorAll<HTMLElement>(FOCUSABLE)[place.focus]?.focus({ preventScroll: true });
-  window.scrollTo(place.x, place.y);
+  document.querySelectorAll<HTMLElement>(FOCUSABLE)[state.focus]?.focus({ preventScroll: true });
+  window.scrollTo(state.x, state.y);
 }
 
 function toShownPath(): string {
@@ -117,7 +117,7 @@ export function takeResult({ pathname, search }: Pick<Location, 'pathname' | 'se
   }
 }
 
-function readPlace(): Place | undefined {
+function readPageState(): PageState | undefined {
   try {
     return JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? undefined;
   } catch {
