@@ -248,6 +248,24 @@ test('an upload is sent as it is, and its action is known', async () => {
   expect(data.map(({ path }) => path)).toEqual(['/forms']);
 });
 
+const fileOf = (bytes: number) => ({ name: 'a.bin', mimeType: 'a/b', buffer: Buffer.alloc(bytes) });
+
+test('a button after the file names an action, which has its own limit', async () => {
+  const { page, press } = await open();
+  await page.getByLabel('File').setInputFiles(fileOf(2e6));
+  await press('Attach');
+  await expect
+    .poll(() => result(page))
+    .toEqual([
+      ['_action', 'forms.save'],
+      ['_action', 'forms.attach'],
+      ['file', 2e6],
+    ]);
+  await page.getByLabel('Attachment').setInputFiles(fileOf(2e6));
+  await press('Attach by a fetcher');
+  await page.locator('#attached').getByText('[["_action","forms.attach"],["file",2000000]]').waitFor();
+});
+
 describe('a navigation that leaves the page', () => {
   // Alone, because these tests stop the clock of their profile.
   /** Shows that the page waits, and still does 4 s later. */
