@@ -266,6 +266,31 @@ test('a button after the file names an action, which has its own limit', async (
   await page.locator('#attached').getByText('[["_action","forms.attach"],["file",2000000]]').waitFor();
 });
 
+test.each([
+  ['the browser is offline', ['Notes', 'Download'], (page: Page) => page.context().setOffline(true)],
+  ['the server cannot be reached', ['Notes'], (page: Page) => page.route('**/*', (route) => route.abort())],
+] as const)('a page stays if the next one cannot be loaded, and says so: %s', async (_why, names, cut) => {
+  const { page, press, documents } = await open({ isAlone: true });
+  const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
+  await text.fill('mine');
+  const message = page.getByText('The page could not be loaded. Check your connection, then try again.');
+  await cut(page);
+  for (const name of names) {
+    await link(page, name).click();
+    await message.waitFor();
+    expect((await message.boundingBox())?.height).toBeGreaterThan(20);
+    await expect.poll(() => state(page)).toBe('idle idle');
+    expect([new URL(page.url()).pathname, await text.inputValue(), documents]).toEqual(['/forms', 'mine', ['/forms']]);
+  }
+  await page.context().setOffline(false);
+  await page.unrouteAll();
+  await press('Save into this tab');
+  await message.waitFor({ state: 'detached' });
+  await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+  await link(page, 'Notes').click();
+  await page.getByRole('heading', { name: 'Notes' }).waitFor();
+});
+
 describe('a navigation that leaves the page', () => {
   // Alone, because these tests stop the clock of their profile.
   /** Shows that the page waits, and still does 4 s later. */

@@ -3,12 +3,12 @@ import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
-import type { ActionResult, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
+import type { ActionResult, PageError, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
-import { leaveOldBuild, loadDocument } from './load-document.ts';
+import { leaveOldBuild, loadDocument, requireReachable, UNREACHABLE } from './load-document.ts';
 import type { NextPage } from './next-page.ts';
 import { keepPlace } from './place.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
@@ -31,8 +31,8 @@ export interface DataStrategyOptions extends Pick<RouteLoader, 'load'>, Pick<Nex
   readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
   /** Called before a document replaces the page of a navigation. */
   readonly onLeave: () => void;
-  /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
-  readonly onStay: () => void;
+  /** Called if the page stays, so that the navigation is over. The message says why no document was loaded. */
+  readonly onStay: (message?: string) => void;
 }
 
 type Results = Record<string, DataStrategyResult>;
@@ -54,6 +54,7 @@ interface Wanted {
   readonly navigation: 'PUSH' | 'REPLACE' | 'POP' | undefined;
 }
 
+const UNREACHED = 'The page could not be loaded. Check your connection, then try again.';
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
 /** Thrown if a document was loaded and the page stays nevertheless. */
@@ -80,7 +81,9 @@ export function createDataStrategy({
   let answers = 0;
 
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
-  async function leave({ navigation, fetcherKey }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
+  async function leave(wanted: Wanted, url: string, { guarded = true, isUncertain = false } = {}): Promise<void> {
+    const { navigation, fetcherKey, request } = wanted;
+    await requireReachable(url, isUncertain, request.signal);
     if (fetcherKey === null) onLeave();
     removeEventListener('pagehide', keepPlace);
     if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
@@ -98,17 +101,12 @@ export function createDataStrategy({
     if (result.kind === 'failed') onFailure(result.error, 'network');
     if (!wanted.navigation) return keep(wanted);
     const url = wanted.url + wanted.hash;
-    await leave(wanted, url); // that of a busy server says so, and reloads itself
-    switch (result.kind) {
-      case 'page':
-        return showPage(result.payload);
-      case 'failed':
-        return toFailure(wanted.leaf, result.error);
-      case 'busy':
-        return toFailure(wanted.leaf, new Error(BUSY));
-      case 'not-page':
-        return toFailure(wanted.leaf, new Error(`The URL ${url} is not a page of this site.`));
-    }
+    const isUncertain = result.kind === 'failed' && result.error instanceof TypeError; // as `fetch` fails
+    await leave(wanted, url, { isUncertain }); // that of a busy server says so, and reloads itself
+    if (result.kind === 'page') return showPage(result.payload);
+    if (result.kind === 'failed') return toFailure(wanted.leaf, result.error);
+    const text = result.kind === 'busy' ? BUSY : `The URL ${url} is not a page of this site.`;
+    return toFailure(wanted.leaf, new Error(text));
   }
 
   /** No visitor waits for a fetcher or for a page that is loaded again, so what is shown stays, with what was typed. */
@@ -152,7 +150,8 @@ export function createDataStrategy({
     }
     const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
-    if (!isFetcher) loadRoutes(routes).catch(() => {}); // `showPage` reports it
+    // A browser remembers an import that failed. `showPage` reports it.
+    if (!isFetcher && navigator.onLine !== false) loadRoutes(routes).catch(() => {});
     const result = await loading;
     if (result.kind === 'page' && !isFetcher) store.remember(url, result);
     return show(result, wanted);
@@ -188,13 +187,10 @@ export function createDataStrategy({
       const { message, status, digest } = toShownError(error);
       if (message) return refuse(toText(message as EngineText), status); // of the engine, or as the product wrote it
       if (digest) return refuse(toText('Something went wrong on our side (digest {digest}).', { digest }), status);
-      return refuse(
-        toText(
-          isMultipart(request)
-            ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
-            : 'The form was not sent. Check your connection, then send it again.',
-        ),
-      );
+      const unsent = isMultipart(request)
+        ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
+        : 'The form was not sent. Check your connection, then send it again.';
+      return refuse(toText(unsent));
     }
     if (result.kind === 'busy') {
       return refuse(
@@ -232,7 +228,7 @@ export function createDataStrategy({
         onFailure(error, 'load');
         return keep(wanted);
       }
-      await leave(wanted, wanted.url + wanted.hash);
+      await leave(wanted, wanted.url + wanted.hash, { isUncertain: true });
       onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
       return toFailure(wanted.leaf, error);
     }
@@ -259,9 +255,15 @@ export function createDataStrategy({
     try {
       return await (isPost ? act(wanted) : loadWithCode(wanted));
     } catch (error) {
-      if (error !== STAYED || request.signal.aborted) throw error;
+      const isOffline = error === UNREACHABLE;
+      if (!(isOffline || error === STAYED) || request.signal.aborted) throw error;
       if (isFetcher) return { [wanted.leaf]: { type: 'data', result: undefined } };
-      onStay();
+      const message = isOffline ? toText(UNREACHED) : undefined;
+      // The URL is there already, or the form was accepted, and must not be sent again.
+      if (message && (type === 'POP' || navigation.formMethod === 'POST')) {
+        return toFailure(wanted.leaf, { kind: 'public', status: 503, message });
+      }
+      onStay(message);
       return new Promise(() => {}); // the router no longer waits for it
     }
   };
@@ -288,6 +290,6 @@ function toActionData(result: ActionResult): DataStrategyResult {
   return { type: 'data', result: data(result, { status: result.status }) };
 }
 
-function toFailure(leaf: string, error: Error): Results {
+function toFailure(leaf: string, error: Error | PageError): Results {
   return { [leaf]: { type: 'error', result: error } };
 }
