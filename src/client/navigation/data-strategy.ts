@@ -4,7 +4,7 @@ import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
 import type { ActionResult, PageError, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
-import { NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
+import { ACTION_FIELD, NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
@@ -23,6 +23,8 @@ export interface DataStrategyOptions extends Pick<RouteLoader, 'load'>, Pick<Nex
   readonly onRecall: (url: string) => void;
   /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
+  /** Called when a form is sent, except a fetcher's. */
+  readonly onSend: () => void;
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
   /** The router's state. When a request begins, it has the form and the fragment, which the request lacks. */
@@ -69,6 +71,7 @@ export function createDataStrategy({
   isShell,
   onRecall,
   onFailure,
+  onSend,
   onAnswer,
   getState,
   toText,
@@ -161,10 +164,11 @@ export function createDataStrategy({
     const { request, url, form, leaf } = wanted;
     const isFetcher = wanted.fetcherKey !== null;
     const action = (form && readAction(form)) ?? '';
-    const refuse = (message: string, status = 503) => ({
-      // What was typed stays on the page.
-      [leaf]: toActionData({ action, status, errors: { '': `${message} ${toText('What you typed is still here.')}` } }),
-    });
+    const isTyped = [...(form ?? [])].some(([name, value]) => name !== ACTION_FIELD && typeof value === 'string');
+    const refuse = (message: string, status = 503) => {
+      const note = isTyped ? ` ${toText('What you typed is still here.')}` : '';
+      return { [leaf]: toActionData({ action, status, errors: { '': message + note } }) };
+    };
     const page = store.recall(url)?.payload;
     const limit = page?.uploads?.[action || `${leaf}.default`] ?? MAX_ACTION_BYTES;
     if (page && toFileBytes(request, form) > limit) {
@@ -175,6 +179,7 @@ export function createDataStrategy({
     }
     // Also now: the server carries out a form that the visitor leaves.
     store.dropAll();
+    if (!isFetcher) onSend();
     const before = answers;
     let result: PageDataResult;
     try {

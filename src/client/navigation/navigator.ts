@@ -3,7 +3,7 @@ import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts
 import type { Commit } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf, say } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
-import type { PagePayload } from '../../shared/wire/payload.ts';
+import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { createPageDataStore } from '../page-data/store.ts';
 import { createAfterNavigation, createAnnouncer, createPostedForm } from './after-navigation.ts';
@@ -82,6 +82,11 @@ export function createNavigator({
       isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
       onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
+      onSend() {
+        // An upload can take minutes, and the message would look like that of the new one.
+        if (Object.values(router.state.actionData ?? {}).some(isMessage))
+          router._internalSetStateDoNotUseOrYouWillBreakYourApp({ actionData: null });
+      },
       onAnswer: posted.onAnswer,
       getState: () => router.state,
       toText: (text, filled) => say(languageOf(Document, router.state.location.pathname), text, filled),
@@ -195,6 +200,11 @@ export function createNavigator({
       return true;
     },
   };
+}
+
+/** A refusal that says only why the form was not processed. */
+function isMessage(result: ActionResult | undefined): boolean {
+  return result?.errors !== undefined && result.values === undefined;
 }
 
 function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {

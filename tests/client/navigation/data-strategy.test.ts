@@ -54,6 +54,7 @@ function start() {
     ...{ load: async () => undefined, prepare: async () => undefined },
     isShell: () => false,
     onRecall: () => undefined,
+    onSend: () => undefined,
     onAnswer: () => undefined,
     onLeave: () => undefined,
     onStay,
