@@ -65,8 +65,7 @@ export async function develop() {
   await requireSettings();
   console.error('Building. The first time takes longest.');
   dev = await createDevBuild(root, console.error);
-  process.on('SIGINT', () => leave('SIGINT'));
-  process.on('SIGTERM', () => leave('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => leave(signal));
   // A signal can end npm and its shell without reaching this process.
   const parent = process.ppid;
   const checkParent = () => process.ppid !== parent && !leaving && leave('SIGTERM');

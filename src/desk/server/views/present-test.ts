@@ -1,5 +1,12 @@
 import { inspect } from 'node:util';
-import { type Breadcrumb, explainReactError, MAX_BREADCRUMBS, type RequestRecord, toAddress } from '#engine/tracker';
+import {
+  type BodyField,
+  type Breadcrumb,
+  explainReactError,
+  MAX_BREADCRUMBS,
+  type RequestRecord,
+  toAddress,
+} from '#engine/tracker';
 import type { TestShape } from '../../shared/shapes.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { hasGap, sampleOf, toComment, toLiteral, toPath } from './test-values.ts';
