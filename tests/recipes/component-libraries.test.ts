@@ -93,6 +93,35 @@ const toPage = ({ imports, shown, late }: Library) => `
     return <><title>Page</title>${shown}${late ? `<Suspense fallback="…"><Late data={data} />${late}</Suspense>` : ''}</>;
   }`;
 
+/** A form of Radix's, whose native fields are hidden. */
+const CHOICE_PAGE = `
+  import { useEffect, useState } from 'react';
+  import { Checkbox, RadioGroup, Select, Switch } from 'radix-ui';
+  import { useNonce } from '#engine';
+  import { useActionResult } from '../../rendering/hooks.ts';
+  import { Form } from '../../rendering/actions.tsx';
+  export default function Page() {
+    const result = useActionResult('choice.save');
+    return (
+      <Form action="choice.save">
+        <Select.Root name="size" defaultValue="S">
+          <Select.Trigger aria-label="Size"><Select.Value placeholder="…" /></Select.Trigger>
+          <Select.Portal><Select.Content><Select.Viewport nonce={useNonce()}>
+            {['S', 'M', 'L'].map((it) => <Select.Item key={it} value={it}><Select.ItemText>{it}</Select.ItemText></Select.Item>)}
+          </Select.Viewport></Select.Content></Select.Portal>
+        </Select.Root>
+        <Checkbox.Root name="gift" aria-label="Gift">?</Checkbox.Root>
+        <Switch.Root name="fast" aria-label="Fast" defaultChecked><Switch.Thumb>!</Switch.Thumb></Switch.Root>
+        <RadioGroup.Root name="by" defaultValue="post">
+          {['post', 'boat'].map((it) => <RadioGroup.Item key={it} value={it} aria-label={it}>*</RadioGroup.Item>)}
+        </RadioGroup.Root>
+        <button>Save</button>
+        <button formAction="/choice?ended">Save after the session ended</button>
+        <output>{JSON.stringify(result?.data)}</output>
+      </Form>
+    );
+  }`;
+
 const app = useRecipe(
   'component-libraries',
   (it) => {
@@ -104,6 +133,7 @@ const app = useRecipe(
           page: () => import('./pages/root/root.tsx'),
           children: [
             { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+            { id: 'choice', path: '/choice', page: () => import('./pages/choice.tsx') },
             { id: 'plain', path: '/plain', mode: 'static', page: () => import('./pages/home/home.tsx') },
             ${pages
               .map((page) => {
@@ -115,9 +145,11 @@ const app = useRecipe(
         }]);`,
       'src/server/product/pages/index.ts': `
         import { setTimeout } from 'node:timers/promises';
+        import { redirect } from '#engine';
+        const guard = ({ url }) => url.searchParams.has('ended') && redirect('/');
         const late = { loader: () => ({ late: setTimeout(200) }) };
         export const pages = {
-          root: null, home: null, plain: null,
+          root: null, home: null, plain: null, choice: { guard, actions: { save: ({ form }) => [...form].slice(1) } },
           ${pages.map((page) => `${toId(page)}: ${page.mode === 'static' ? null : 'late'}`).join(', ')}
         };`,
       'src/shared/product/pages/root/root.tsx': `
@@ -131,11 +163,12 @@ const app = useRecipe(
           return (
             <Mui><Mantine><Styled>
               <main style={{ minHeight: '150vh' }}><Outlet /></main>
-              <nav>${pages.map(({ path }) => `<Link to="${path}">${path}</Link> `).join('')}</nav>
+              <nav>${pages.map(({ path }) => `<Link to="${path}">${path}</Link> `).join('')}<Link to="/choice">/choice</Link></nav>
               <Toasts />
             </Styled></Mantine></Mui>
           );
         }`,
+      'src/shared/product/pages/choice.tsx': CHOICE_PAGE,
       ...Object.fromEntries(
         Object.entries(LIBRARIES).map(([name, it]) => [`src/shared/product/pages/${name}.tsx`, toPage(it)]),
       ),
@@ -205,6 +238,30 @@ it.each(
   await expectOpens(page, library);
   expect(complaints).toEqual([]);
   expect(documents).toEqual([from]);
+});
+
+it('what was chosen with radix is there again after a guard has redirected the form', async () => {
+  const { page, complaints } = await open('/choice');
+  const role = (name: 'combobox' | 'checkbox' | 'switch' | 'radio', label: string) =>
+    page.getByRole(name, { name: label });
+  const read = async () => [
+    await role('combobox', 'Size').innerText(),
+    await role('checkbox', 'Gift').isChecked(),
+    await role('switch', 'Fast').isChecked(),
+    await role('radio', 'boat').isChecked(),
+  ];
+  await role('combobox', 'Size').click();
+  await page.getByRole('option', { name: 'L' }).click();
+  for (const it of [role('checkbox', 'Gift'), role('switch', 'Fast'), role('radio', 'boat')]) await it.click();
+  const chosen = ['L', true, false, true];
+  expect(await read()).toEqual(chosen);
+  await page.getByRole('button', { name: 'Save after the session ended' }).click();
+  await page.waitForURL(`${server.url}/`);
+  await page.getByRole('link', { name: '/choice' }).click();
+  await expect.poll(read).toEqual(chosen);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('[["size","L"],["gift","on"],["by","boat"]]').waitFor();
+  expect(complaints).toEqual([]);
 });
 
 it('has caused no report of a browser', () => {
