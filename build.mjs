@@ -53,7 +53,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     Promise.all(
       desk.apps.map((app) => reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder }))),
     ),
-    bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
+    bundleServer({ ...serverSide, entryPoints: { site: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: listServerParts(root) })),
     readFile(join(import.meta.dirname, 'bin/require-node.mjs'), 'utf8'),
     readFiles(join(root, publicFolder)),
@@ -88,6 +88,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
       contents: `${launcher}\nif (hasRequiredNode()) import('./server/${command}.js');\n`,
     })),
     ...served,
+    { path: 'server/main.js', contents: firstListening },
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
@@ -108,6 +109,15 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }
+
+/**
+ * The file that starts a server. Process 1 of a container receives only signals that it listens to, and loading the server
+ * takes some tenths of a second.
+ */
+const firstListening = `for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
+  process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(0));
+await import('./site.js');
+`;
 
 const isMap = ({ path }) => path.endsWith('.map');
 

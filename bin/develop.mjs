@@ -7,9 +7,8 @@ import { toDevError } from '../build/develop/dev-error.mjs';
 import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
 import { watchLinkedPackages } from '../build/linked-packages.mjs';
-import { readConfig } from '../src/server/config.ts';
 import { isInProduct } from '../src/shared/whose-code.mjs';
-import { useEnvFile } from './env-file.mjs';
+import { requireSettings, useEnvFile } from './env-file.mjs';
 
 const root = join(import.meta.dirname, '..');
 /** Editors write a file in several steps. A build starts after this long without a change (ms). */
@@ -63,11 +62,10 @@ let didNotStart = false;
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
   useEnvFile();
-  requireSettings();
+  await requireSettings();
   console.error('Building. The first time takes longest.');
   dev = await createDevBuild(root, console.error);
-  process.on('SIGINT', () => leave('SIGINT'));
-  process.on('SIGTERM', () => leave('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => leave(signal));
   // A signal can end npm and its shell without reaching this process.
   const parent = process.ppid;
   const checkParent = () => process.ppid !== parent && !leaving && leave('SIGTERM');
@@ -81,16 +79,6 @@ export async function develop() {
   // A first build of the server takes as long as that of the client.
   serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
   await work();
-}
-
-/** Checks the engine's settings before the build, because a change of them needs a restart. */
-function requireSettings() {
-  try {
-    readConfig(process.env);
-  } catch (error) {
-    console.error(error.message);
-    process.exit(1);
-  }
 }
 
 /** Restarts the server when a module of the existing app changes, which is not part of the build. */

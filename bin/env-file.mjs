@@ -19,3 +19,14 @@ export function useEnvFile({ silent = false } = {}) {
   }
   if (!silent) console.error('Settings are read from .env. Environment variables take precedence.');
 }
+
+/** Checks the engine's settings before something that takes long. If one is invalid, exits with a message. */
+export async function requireSettings() {
+  const { readConfig } = await import('../src/server/config.ts');
+  try {
+    readConfig(process.env);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}

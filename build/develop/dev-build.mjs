@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import * as esbuild from 'esbuild';
 import { findDesk, product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
@@ -128,7 +129,20 @@ export async function createDevBuild(root, warn) {
     );
   }
 
-  return {
+  /** Repeats a build with a new service if that of esbuild has ended, as when the system runs out of memory. */
+  async function withService(run) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!/The service (?:is no longer running|was stopped)/.test(error?.message)) throw error;
+      warn('The process of esbuild has ended. Starting another one.');
+      await esbuild.transform('').catch(esbuild.stop); // the build of the other side can have started it already
+      server.forgetService();
+      return run();
+    }
+  }
+
+  const build = {
     dispose: () => server.dispose(),
 
     /**
@@ -221,6 +235,11 @@ export async function createDevBuild(root, warn) {
         throw error;
       }
     },
+  };
+  return {
+    ...build,
+    buildClient: (...args) => withService(() => build.buildClient(...args)),
+    buildServer: (...args) => withService(() => build.buildServer(...args)),
   };
 }
 

@@ -91,6 +91,11 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
   return {
     dispose: () => context?.dispose(),
 
+    /** Call it if esbuild's service has ended, and its contexts with it. */
+    forgetService() {
+      context = undefined;
+    },
+
     /**
      * @param {(metafile: import('esbuild').Metafile) => boolean} isChanged whether one of a layer's files changed
      * @param {boolean} isExact drops files of the base that the product no longer imports: one of them can be why the last

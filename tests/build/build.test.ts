@@ -178,7 +178,7 @@ describe('the client bundle', () => {
   });
 
   it('packs source maps with the texts of the app only', () => {
-    const packed = readFileSync(join(built, 'dist/maps/server/main.js.map.zst'));
+    const packed = readFileSync(join(built, 'dist/maps/server/site.js.map.zst'));
     const { sources, sourcesContent } = JSON.parse(zstdDecompressSync(packed).toString());
     const kept = sources.filter((_: string, index: number) => sourcesContent[index] !== null);
     expect(kept).toContainEqual(expect.stringMatching(/src\/server\/main\.ts$/));
@@ -208,7 +208,7 @@ describe('the client bundle', () => {
 describe('the server bundle', () => {
   it('has separate files for code that not every process needs', async () => {
     const readServer = (file: string) => readFileSync(join(built, 'dist/server', file), 'utf8');
-    expect(readServer('main.js')).not.toContain('a part of its own');
+    expect(readServer('site.js')).not.toContain('a part of its own');
     expect(readServer('sentry.js')).toContain('a part of its own');
     const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/server/main.js')]);
     expect(stdout).toContain('a part of its own');

@@ -46,7 +46,7 @@ describe('the production build', () => {
   });
 
   it('contains no code of `npm run dev`', () => {
-    const files = [...[...scripts].map((url) => `${dist}/client${url}`), `${dist}/server/main.js`];
+    const files = [...[...scripts].map((url) => `${dist}/client${url}`), `${dist}/server/site.js`];
     for (const file of files)
       expect(readFileSync(file, 'utf8'), file).not.toMatch(/\/_dev\/|__spillway\b|react-refresh/);
   });

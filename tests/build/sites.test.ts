@@ -15,7 +15,7 @@ function siteOf(file: string, text: string) {
 
 describe('the frame locations of the production build', () => {
   it('include throws in the server', () => {
-    expect(siteOf('server/main.js', 'The manifest names an entry')).toMatchObject({
+    expect(siteOf('server/site.js', 'The manifest names an entry')).toMatchObject({
       path: 'src/server/pages/render/write-document.ts',
       function: 'toEntryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),
@@ -25,7 +25,7 @@ describe('the frame locations of the production build', () => {
   });
 
   it('name the package of a dependency', () => {
-    expect(siteOf('server/main.js', 'function createApplication()')).toMatchObject({
+    expect(siteOf('server/site.js', 'function createApplication()')).toMatchObject({
       path: 'node_modules/express',
       owner: 'dependency',
     });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,6 +35,17 @@ describe('`npm start`', () => {
     // The last line of a server that exited normally.
     expect(output).toContain('Stopped.');
   });
+});
+
+it('says in a check that the build is older than the sources', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  await app.build();
+  const check = () => spawnSync(process.execPath, ['bin/start.mjs', '--check'], { cwd: app.folder, encoding: 'utf8' });
+  const warning = 'warning: The build is not of these sources.';
+  expect(check().stdout).not.toContain(warning);
+  app.write({ 'src/server/product/new.ts': '' });
+  expect(check()).toMatchObject({ status: 0, stdout: expect.stringContaining(warning) });
 });
 
 it('builds first if it must, and needs no more memory afterwards than without', async () => {
@@ -82,6 +93,25 @@ it('ends its builder quietly if it ends before it can start', async () => {
   // The builder writes to it too.
   await once(child.stderr, 'close');
   expect(said).toBe('Building. The first time takes longest.\n');
+  expect(existsSync(join(app.folder, 'dist'))).toBe(false);
+});
+
+it('ends with its builder if npm ends before it can start', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  const npm = spawn('npm', ['start'], {
+    cwd: app.folder,
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  npm.stdout.on('data', (text) => {
+    said += text;
+  });
+  npm.stderr.once('data', () => setTimeout(() => npm.kill('SIGTERM'), 500)); // the builder runs by then
+  // All of them write to both.
+  await once(npm, 'close');
+  expect(said).not.toContain('Listening');
   expect(existsSync(join(app.folder, 'dist'))).toBe(false);
 });
 

@@ -16,8 +16,10 @@ import { Form } from '../../rendering/actions.tsx';
 export default function Forms() {
   const result = useActionResult('forms.save');
   const old = useActionResult('forms.old');
+  const attached = useActionResult('forms.attach');
   const navigation = useNavigation();
   const fetcher = useFetcher();
+  const attaching = useFetcher();
   const refresh = useRefresh();
   const [typed, setTyped] = useState('');
   const [search] = useSearchParams();
@@ -26,7 +28,7 @@ export default function Forms() {
     <>
       <title>Forms</title>
       <h1>Forms</h1>
-      <output id="result">{JSON.stringify(result?.data ?? (result ?? old)?.errors?.[''] ?? null)}</output>
+      <output id="result">{JSON.stringify(result?.data ?? attached?.data ?? (result ?? attached ?? old)?.errors?.[''] ?? null)}</output>
       <output id="state">{navigation.state + ' ' + fetcher.state}</output>
       <output id="search">{JSON.stringify([...search])}</output>
 
@@ -113,7 +115,13 @@ export default function Forms() {
       <Form action="forms.save" encType="multipart/form-data">
         <input type="file" name="file" aria-label="File" />
         <button>Upload</button>
+        <button name="_action" value="forms.attach">Attach</button>
       </Form>
+      <attaching.Form method="post" encType="multipart/form-data">
+        <input type="file" name="file" aria-label="Attachment" />
+        <button name="_action" value="forms.attach">Attach by a fetcher</button>
+        <output id="attached">{JSON.stringify(attaching.data?.data ?? attaching.data?.errors)}</output>
+      </attaching.Form>
     </>
   );
 }`;

@@ -248,6 +248,64 @@ test('an upload is sent as it is, and its action is known', async () => {
   expect(data.map(({ path }) => path)).toEqual(['/forms']);
 });
 
+const fileOf = (bytes: number) => ({ name: 'a.bin', mimeType: 'a/b', buffer: Buffer.alloc(bytes) });
+
+test('a button after the file names an action, which has its own limit', async () => {
+  const { page, press } = await open();
+  await page.getByLabel('File').setInputFiles(fileOf(2e6));
+  await press('Attach');
+  await expect
+    .poll(() => result(page))
+    .toEqual([
+      ['_action', 'forms.save'],
+      ['_action', 'forms.attach'],
+      ['file', 2e6],
+    ]);
+  await page.getByLabel('Attachment').setInputFiles(fileOf(2e6));
+  await press('Attach by a fetcher');
+  await page.locator('#attached').getByText('[["_action","forms.attach"],["file",2000000]]').waitFor();
+});
+
+test('the message of a file that was too large is gone while the next one is sent', async () => {
+  const { page, press } = await open();
+  const file = page.getByLabel('File');
+  await file.setInputFiles(fileOf(6e6));
+  await press('Attach');
+  await expect.poll(() => result(page)).toBe('This is more than 5 MB. Choose smaller files, or shorten the text.');
+  const release = Promise.withResolvers<void>();
+  await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
+  await file.setInputFiles(fileOf(3000));
+  await press('Attach');
+  await expect.poll(async () => [await state(page), await result(page)]).toEqual(['submitting idle', null]);
+  release.resolve();
+  await expect.poll(() => result(page)).toContainEqual(['file', 3000]);
+});
+
+test.each([
+  ['the browser is offline', ['Notes', 'Download'], (page: Page) => page.context().setOffline(true)],
+  ['the server cannot be reached', ['Notes'], (page: Page) => page.route('**/*', (route) => route.abort())],
+] as const)('a page stays if the next one cannot be loaded, and says so: %s', async (_why, names, cut) => {
+  const { page, press, documents } = await open({ isAlone: true });
+  const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
+  await text.fill('mine');
+  const message = page.getByText('The page could not be loaded. Check your connection, then try again.');
+  await cut(page);
+  for (const name of names) {
+    await link(page, name).click();
+    await message.waitFor();
+    expect((await message.boundingBox())?.height).toBeGreaterThan(20);
+    await expect.poll(() => state(page)).toBe('idle idle');
+    expect([new URL(page.url()).pathname, await text.inputValue(), documents]).toEqual(['/forms', 'mine', ['/forms']]);
+  }
+  await page.context().setOffline(false);
+  await page.unrouteAll();
+  await press('Save into this tab');
+  await message.waitFor({ state: 'detached' });
+  await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+  await link(page, 'Notes').click();
+  await page.getByRole('heading', { name: 'Notes' }).waitFor();
+});
+
 describe('a navigation that leaves the page', () => {
   // Alone, because these tests stop the clock of their profile.
   /** Shows that the page waits, and still does 4 s later. */
@@ -318,7 +376,7 @@ test('an answer of a step says what the step says, and one of a proxy is explain
       route.fulfill({ status, contentType: 'text/html', body: '<h1>nginx</h1>' }),
     );
     await press('Upload');
-    await expect.poll(() => result(page)).toBe(`${expected} What you typed is still here.`);
+    await expect.poll(() => result(page)).toBe(expected); // the form has only a file
   }
   // Reports are sent in order, so nothing else was reported before this one.
   const report = page.waitForRequest((request) => toPath(request).startsWith('/_report'));

@@ -241,6 +241,7 @@ export const ownProduct = {
         actions: {
           save: ({ form }) => [...form].filter(([name]) => name !== '_action').map(toField),
           leave: () => redirect('${OTHER}/left', { external: true }),
+          attach: { maxBytes: 5 * 1024 * 1024, run: ({ form }) => [...form].map(toField) },
         },
       },
       item: {

@@ -174,6 +174,18 @@ describe('its pages', () => {
   });
 });
 
+it('has a schema that reads the fields of forms and of programs, and describes them', async () => {
+  const { OrderFields } = await import(join(app.folder, 'src/shared/product/order-fields.ts'));
+  const ofForm = { pieces: '12', discount: '', day: '', isGift: 'on' };
+  expect(OrderFields.parse(ofForm)).toEqual({ pieces: 12, isGift: true });
+  expect(OrderFields.parse({ pieces: 12, discount: 0.5 })).toEqual({ pieces: 12, discount: 0.5, isGift: false });
+  const messages = ['', '1.5', 'x', null].map((pieces) => OrderFields.safeParse({ pieces }).error?.issues[0].message);
+  expect(messages).toEqual(Array(4).fill('Please enter a whole number.'));
+  const { properties, required } = OrderFields['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+  const types = Object.values<{ type: string }>(properties).map(({ type }) => type);
+  expect([types, required]).toEqual([['integer', 'number', 'string', 'boolean'], ['pieces']]);
+});
+
 it('has an API that sends its errors as problem+json', async () => {
   const { url } = await start();
   const read = async (path: string) => (await fetch(url + path)).json();

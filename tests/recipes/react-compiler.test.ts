@@ -58,7 +58,7 @@ it('memoizes and hydrates without a mismatch', async () => {
   expect(complaints).toEqual([]);
 });
 
-it.each(['client/assets/home-*.js', 'server/main.js'])('leads a failure to the line of the source: %s', (pattern) => {
+it.each(['client/assets/home-*.js', 'server/site.js'])('leads a failure to the line of the source: %s', (pattern) => {
   const dist = join(app.folder, 'dist');
   const [file = ''] = globSync(pattern, { cwd: dist });
   const [before = ''] = readFileSync(join(dist, file), 'utf8').split(/Error\("Too many clicks/);

@@ -12,7 +12,15 @@ const ask = async (path: string) => askRaw(Number(new URL(server.url).port), `GE
 it.each([
   ...['/.env', '/.env.production', '/.git/config', '/.gitignore', '/.npmrc', '/.ssh/id_rsa', '/.dockerenv', '/data/'],
   ...['/package.json', '/package-lock.json', '/node_modules/express/package.json', '/tsconfig.json', '/build.mjs'],
-  ...['/dist/server/main.js', '/server/main.js', '/server/main.js.map', '/main.js', '/sites.json', '/packages.json'],
+  ...[
+    '/dist/server/main.js',
+    '/server/main.js',
+    '/server/site.js',
+    '/server/site.js.map',
+    '/main.js',
+    '/sites.json',
+    '/packages.json',
+  ],
   ...['/maps/', '/client/', '/dist/', '/assets', '/assets/', '/assets/.', '/src/server/main.ts', '/README.md'],
   ...['/data/desk.sqlite', '/desk-token'],
   ...['/server-status', '/debug/pprof/', '/__manifest', '/_dev/events', '/@vite/client', '/@fs/etc/passwd', '/id_rsa'],

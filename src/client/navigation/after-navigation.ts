@@ -2,15 +2,22 @@ import type { Commit } from '../../shared/rendering/engine-context.ts';
 import { readForm, type Submission } from './link-events.ts';
 
 const LIVE_REGION_ID = 'spillway-announcer';
+const HIDDEN = 'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+const SHOWN =
+  'position:fixed;inset:auto 0 0;z-index:9999;padding:1rem;text-align:center;background:Canvas;color:CanvasText;border-top:1px solid';
+
+/** Tells screen readers a text. If it is shown, all visitors see it until the next one. */
+export type Announce = (text: string, isShown?: boolean) => void;
 
 /**
  * Does after a navigation what a document load does by itself: focus, announcement, scroll.
  *
  * @param location of the page that is shown
  */
-export function createAfterNavigation({ pathname: path, hash }: Commit['location']): (commit: Commit) => void {
-  // Created before its first text, because a region that is inserted together with its text is often not read.
-  const region = createLiveRegion();
+export function createAfterNavigation(
+  { pathname: path, hash }: Commit['location'],
+  announce: Announce,
+): (commit: Commit) => void {
   return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
     const isOtherPage = path !== location.pathname;
     // A form that stays where it is, below a fragment, must not move the page.
@@ -20,7 +27,7 @@ export function createAfterNavigation({ pathname: path, hash }: Commit['location
     // A field that both pages have, such as a search in the layout, keeps the focus.
     if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
     // The title is in the document by then. Without this, a screen reader would not announce the new page.
-    if (isOtherPage) region.textContent = document.title;
+    if (isOtherPage) announce(document.title);
     scroll(restoreScrollPosition, target, preventScrollReset);
   };
 }
@@ -34,14 +41,18 @@ function moveFocus(target: HTMLElement | null): void {
   place.focus({ preventScroll: true });
 }
 
-function createLiveRegion(): HTMLElement {
+/** Call it before the first text, because a region that is inserted together with its text is often not read. */
+export function createAnnouncer(): Announce {
   const region = document.createElement('div');
   region.id = LIVE_REGION_ID;
   region.role = 'status';
   region.ariaLive = 'assertive';
-  region.style.cssText = 'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+  region.style.cssText = HIDDEN;
   document.body.append(region);
-  return region;
+  return function announce(text, isShown = false) {
+    region.style.cssText = isShown ? SHOWN : HIDDEN;
+    region.textContent = text;
+  };
 }
 
 function scroll(saved: number | false | null, target: HTMLElement | null, keep: boolean): void {

@@ -3,12 +3,12 @@ import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
-import type { ActionResult, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
-import { NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
+import type { ActionResult, PageError, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
+import { ACTION_FIELD, NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
-import { leaveOldBuild, loadDocument } from './load-document.ts';
+import { leaveOldBuild, loadDocument, requireReachable, UNREACHABLE } from './load-document.ts';
 import type { NextPage } from './next-page.ts';
 import { keepPageState } from './page-state.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
@@ -23,6 +23,8 @@ export interface DataStrategyOptions extends Pick<RouteLoader, 'load'>, Pick<Nex
   readonly onRecall: (url: string) => void;
   /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
+  /** Called when a form is sent, except a fetcher's. */
+  readonly onSend: () => void;
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
   /** The router's state. When a request begins, it has the form and the fragment, which the request lacks. */
@@ -31,8 +33,8 @@ export interface DataStrategyOptions extends Pick<RouteLoader, 'load'>, Pick<Nex
   readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
   /** Called before a document replaces the page of a navigation. */
   readonly onLeave: () => void;
-  /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
-  readonly onStay: () => void;
+  /** Called if the page stays, so that the navigation is over. The message says why no document was loaded. */
+  readonly onStay: (message?: string) => void;
 }
 
 type Results = Record<string, DataStrategyResult>;
@@ -54,6 +56,7 @@ interface Wanted {
   readonly navigation: 'PUSH' | 'REPLACE' | 'POP' | undefined;
 }
 
+const UNREACHED = 'The page could not be loaded. Check your connection, then try again.';
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
 /** Thrown if a document was loaded and the page stays nevertheless. */
@@ -68,6 +71,7 @@ export function createDataStrategy({
   isShell,
   onRecall,
   onFailure,
+  onSend,
   onAnswer,
   getState,
   toText,
@@ -80,7 +84,9 @@ export function createDataStrategy({
   let answers = 0;
 
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
-  async function leave({ navigation, fetcherKey }: Wanted, url: string, { guarded = true } = {}): Promise<void> {
+  async function leave(wanted: Wanted, url: string, { guarded = true, isUncertain = false } = {}): Promise<void> {
+    const { navigation, fetcherKey, request } = wanted;
+    await requireReachable(url, isUncertain, request.signal);
     if (fetcherKey === null) onLeave();
     removeEventListener('pagehide', keepPageState);
     if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
@@ -98,17 +104,12 @@ export function createDataStrategy({
     if (result.kind === 'failed') onFailure(result.error, 'network');
     if (!wanted.navigation) return keep(wanted);
     const url = wanted.url + wanted.hash;
-    await leave(wanted, url); // that of a busy server says so, and reloads itself
-    switch (result.kind) {
-      case 'page':
-        return showPage(result.payload);
-      case 'failed':
-        return toFailure(wanted.leaf, result.error);
-      case 'busy':
-        return toFailure(wanted.leaf, new Error(BUSY));
-      case 'not-page':
-        return toFailure(wanted.leaf, new Error(`The URL ${url} is not a page of this site.`));
-    }
+    const isUncertain = result.kind === 'failed' && result.error instanceof TypeError; // as `fetch` fails
+    await leave(wanted, url, { isUncertain }); // that of a busy server says so, and reloads itself
+    if (result.kind === 'page') return showPage(result.payload);
+    if (result.kind === 'failed') return toFailure(wanted.leaf, result.error);
+    const text = result.kind === 'busy' ? BUSY : `The URL ${url} is not a page of this site.`;
+    return toFailure(wanted.leaf, new Error(text));
   }
 
   /** No visitor waits for a fetcher or for a page that is loaded again, so what is shown stays, with what was typed. */
@@ -152,7 +153,8 @@ export function createDataStrategy({
     }
     const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
-    if (!isFetcher) loadRoutes(routes).catch(() => {}); // `showPage` reports it
+    // A browser remembers an import that failed. `showPage` reports it.
+    if (!isFetcher && navigator.onLine !== false) loadRoutes(routes).catch(() => {});
     const result = await loading;
     if (result.kind === 'page' && !isFetcher) store.remember(url, result);
     return show(result, wanted);
@@ -162,10 +164,11 @@ export function createDataStrategy({
     const { request, url, form, leaf } = wanted;
     const isFetcher = wanted.fetcherKey !== null;
     const action = (form && readAction(form)) ?? '';
-    const refuse = (message: string, status = 503) => ({
-      // What was typed stays on the page.
-      [leaf]: toActionData({ action, status, errors: { '': `${message} ${toText('What you typed is still here.')}` } }),
-    });
+    const isTyped = [...(form ?? [])].some(([name, value]) => name !== ACTION_FIELD && typeof value === 'string');
+    const refuse = (message: string, status = 503) => {
+      const note = isTyped ? ` ${toText('What you typed is still here.')}` : '';
+      return { [leaf]: toActionData({ action, status, errors: { '': message + note } }) };
+    };
     const page = store.recall(url)?.payload;
     const limit = page?.uploads?.[action || `${leaf}.default`] ?? MAX_ACTION_BYTES;
     if (page && toFileBytes(request, form) > limit) {
@@ -176,6 +179,7 @@ export function createDataStrategy({
     }
     // Also now: the server carries out a form that the visitor leaves.
     store.dropAll();
+    if (!isFetcher) onSend();
     const before = answers;
     let result: PageDataResult;
     try {
@@ -188,13 +192,10 @@ export function createDataStrategy({
       const { message, status, digest } = toShownError(error);
       if (message) return refuse(toText(message as EngineText), status); // of the engine, or as the product wrote it
       if (digest) return refuse(toText('Something went wrong on our side (digest {digest}).', { digest }), status);
-      return refuse(
-        toText(
-          isMultipart(request)
-            ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
-            : 'The form was not sent. Check your connection, then send it again.',
-        ),
-      );
+      const unsent = isMultipart(request)
+        ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
+        : 'The form was not sent. Check your connection, then send it again.';
+      return refuse(toText(unsent));
     }
     if (result.kind === 'busy') {
       return refuse(
@@ -232,7 +233,7 @@ export function createDataStrategy({
         onFailure(error, 'load');
         return keep(wanted);
       }
-      await leave(wanted, wanted.url + wanted.hash);
+      await leave(wanted, wanted.url + wanted.hash, { isUncertain: true });
       onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
       return toFailure(wanted.leaf, error);
     }
@@ -259,9 +260,15 @@ export function createDataStrategy({
     try {
       return await (isPost ? act(wanted) : loadWithCode(wanted));
     } catch (error) {
-      if (error !== STAYED || request.signal.aborted) throw error;
+      const isOffline = error === UNREACHABLE;
+      if (!(isOffline || error === STAYED) || request.signal.aborted) throw error;
       if (isFetcher) return { [wanted.leaf]: { type: 'data', result: undefined } };
-      onStay();
+      const message = isOffline ? toText(UNREACHED) : undefined;
+      // The URL is there already, or the form was accepted, and must not be sent again.
+      if (message && (type === 'POP' || navigation.formMethod === 'POST')) {
+        return toFailure(wanted.leaf, { kind: 'public', status: 503, message });
+      }
+      onStay(message);
       return new Promise(() => {}); // the router no longer waits for it
     }
   };
@@ -288,6 +295,6 @@ function toActionData(result: ActionResult): DataStrategyResult {
   return { type: 'data', result: data(result, { status: result.status }) };
 }
 
-function toFailure(leaf: string, error: Error): Results {
+function toFailure(leaf: string, error: Error | PageError): Results {
   return { [leaf]: { type: 'error', result: error } };
 }

@@ -10,6 +10,22 @@ import { keepPageState, keepResult } from './page-state.ts';
  */
 const REPLACE_TIME = 5 * Second;
 
+/** Thrown in place of a document load that would end with the browser's own error page. */
+export const UNREACHABLE = Symbol('unreachable');
+
+/**
+ * @param isUncertain whether to ask the server. Any answer will do: a proxy's sign-in can refuse page data, and appear as
+ *   a document
+ * @throws UNREACHABLE without a connection
+ */
+export async function requireReachable(url: string, isUncertain: boolean, signal: AbortSignal): Promise<void> {
+  if (navigator.onLine === false) throw UNREACHABLE;
+  if (!isUncertain) return;
+  await fetch(url, { method: 'HEAD', redirect: 'manual', signal }).catch(() => {
+    throw UNREACHABLE;
+  });
+}
+
 /**
  * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
  * load, or at a URL without a page.

@@ -3,10 +3,10 @@ import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts
 import type { Commit } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf, say } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
-import type { PagePayload } from '../../shared/wire/payload.ts';
+import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { createPageDataStore } from '../page-data/store.ts';
-import { createAfterNavigation, createPostedForm } from './after-navigation.ts';
+import { createAfterNavigation, createAnnouncer, createPostedForm } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
 import { type LinkHandlers, readForm, type Submission, shown as shownPage } from './link-events.ts';
@@ -68,7 +68,8 @@ export function createNavigator({
       }),
   });
   const posted = createPostedForm();
-  const afterNavigation = createAfterNavigation(shown.location);
+  const announce = createAnnouncer();
+  const afterNavigation = createAfterNavigation(shown.location, announce);
   const kept = takeResult(shown.location);
   const router: DataRouter = createBrowserRouter(
     tree.objects,
@@ -81,13 +82,19 @@ export function createNavigator({
       isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
       onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
+      onSend() {
+        // An upload can take minutes, and the message would look like that of the new one.
+        if (Object.values(router.state.actionData ?? {}).some(isMessage))
+          router._internalSetStateDoNotUseOrYouWillBreakYourApp({ actionData: null });
+      },
       onAnswer: posted.onAnswer,
       getState: () => router.state,
       toText: (text, filled) => say(languageOf(Document, router.state.location.pathname), text, filled),
       onLeave: posted.onLeave,
-      onStay() {
+      onStay(message) {
         router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
         posted.onCommit();
+        if (message) announce(message, true);
       },
     }),
   );
@@ -96,6 +103,7 @@ export function createNavigator({
   router.subscribe(({ location, navigation }) => {
     if (location.key !== shown.location.key) isServerRendered = false;
     if (navigation.state === 'idle') checkedAt = performance.now();
+    else announce('');
   });
 
   /**
@@ -144,7 +152,8 @@ export function createNavigator({
   prefetchLinks(function prefetch(url, priority, signal) {
     const path = toPath(url);
     const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
-    if (store.isSkewed() || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
+    if (store.isSkewed() || hasSaveData() || !navigator.onLine || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE)
+      return;
     const { location, navigation } = router.state;
     // When the delay of a hover ends, its click can have led to the page already, or is about to.
     if (toPath(location) === path || (navigation.location && toPath(navigation.location) === path)) return;
@@ -191,6 +200,11 @@ export function createNavigator({
       return true;
     },
   };
+}
+
+/** A refusal that says only why the form was not processed. */
+function isMessage(result: ActionResult | undefined): boolean {
+  return result?.errors !== undefined && result.values === undefined;
 }
 
 function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {

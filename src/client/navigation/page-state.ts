@@ -19,6 +19,8 @@ interface PageState {
 }
 
 const KEY = 'spillway:place';
+/** How long to wait for the options of a library's hidden select, which it gets after it is shown (frames). */
+const OPTION_FRAMES = 20;
 /** How long it is kept (ms). Later, the page can have newer values than the fields. */
 const KEPT = 10 * Minute;
 const FIELDS = 'input, textarea, select';
@@ -72,11 +74,7 @@ export function restorePageState(): void {
   if (state.fields.length > 0 && !state.fields.some(([key]) => known.has(key))) return;
   sessionStorage.removeItem(KEY);
   if (Date.now() - state.at > KEPT) return;
-  for (const [key, values, checked] of state.fields) {
-    const index = fields.findIndex((field) => toKey(field) === key);
-    const [field] = index < 0 ? [] : fields.splice(index, 1);
-    if (field && values) restoreField(field, values, checked);
-  }
+  restoreFields(state.fields, OPTION_FRAMES);
   document.querySelectorAll<HTMLElement>(FOCUSABLE)[state.focus]?.focus({ preventScroll: true });
   window.scrollTo(state.x, state.y);
 }
@@ -125,19 +123,41 @@ function readPageState(): PageState | undefined {
   }
 }
 
+function restoreFields(kept: PageState['fields'], frames: number): void {
+  const { url } = shown;
+  const fields = listFields();
+  const late = kept.map(([key, values, checked]) => {
+    const index = fields.findIndex((field) => toKey(field) === key);
+    const [field] = index < 0 ? [] : fields.splice(index, 1);
+    const isLate = field && values && !restoreField(field, values, checked);
+    return [key, isLate ? values : undefined, checked] as const;
+  });
+  if (frames === 0 || !late.some(([, values]) => values)) return;
+  requestAnimationFrame(() => shown.url === url && restoreFields(late, frames - 1));
+}
+
 /**
  * Uses the prototype's setter and an event, as if a visitor typed, because React's own setter remembers values that are
- * set on the element.
+ * set on the element. Returns false for a select that has none of the options.
  */
-function restoreField(field: Field, values: readonly string[], checked: boolean): void {
+function restoreField(field: Field, values: readonly string[], checked: boolean): boolean {
   const prototype = Object.getPrototypeOf(field) as object;
+  const options = field instanceof HTMLSelectElement ? [...field.options] : undefined;
   if (toValues(field).join('\n') !== values.join('\n')) {
-    const isSelect = field instanceof HTMLSelectElement;
-    if (isSelect) for (const option of field.options) option.selected = values.includes(option.value);
-    else Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, values[0]);
-    field.dispatchEvent(new Event(isSelect ? 'change' : 'input', { bubbles: true }));
+    if (options && values.length > 0 && !options.some(({ value }) => values.includes(value))) return false;
+    for (const option of options ?? []) option.selected = values.includes(option.value);
+    if (!options) Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, values[0]);
+    field.dispatchEvent(new Event(options ? 'change' : 'input', { bubbles: true }));
   }
-  if ('checked' in field && field.checked !== checked) field.click();
+  if ('checked' in field && field.checked !== checked) toControl(field).click();
+  return true;
+}
+
+/** Returns what a visitor clicks: libraries show a button before a hidden box, which follows it. */
+function toControl(field: HTMLInputElement): HTMLElement {
+  const before = field.previousElementSibling;
+  const isButton = field.ariaHidden === 'true' && before instanceof HTMLButtonElement && before.type === 'button';
+  return isButton && BUTTONS.has(before.role ?? '') ? before : field;
 }
 
 function toValues(field: Field): string[] {
@@ -152,6 +172,7 @@ function listFields(): Field[] {
 }
 
 const BOXES = new Set(['checkbox', 'radio']);
+const BUTTONS = new Set(['checkbox', 'radio', 'switch']);
 
 const NOT_KEPT = new Set(['file', 'password', 'hidden', 'submit', 'button', 'image', 'reset']);
 

@@ -1,5 +1,5 @@
 import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
-import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
+import { ACTION_ACCEPT, ACTION_FIELD } from '../../shared/wire/protocol.ts';
 
 interface PostedForm {
   readonly request: Request;
@@ -15,11 +15,19 @@ export async function postForm(url: string, { request, form, showsProgress }: Po
   const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
   if (form && showsProgress && toFileBytes(request, form) > 0) {
     const send = await import('./send-files.ts').catch(() => undefined);
-    if (send) return send.sendFiles(url, { headers, body: form, signal });
+    if (send) return send.sendFiles(url, { headers, body: nameFirst(form), signal });
   }
   // The browser reads the files of a form while it sends them.
-  const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
+  const body = !form ? await request.blob() : isMultipart(request) ? nameFirst(form) : toFields(form);
   return fetch(url, { method: 'POST', headers, body, signal });
+}
+
+/** The server needs the action before the files, for its limit and guards. That of a button comes after them. */
+function nameFirst(form: FormData): FormData {
+  const named = new FormData();
+  for (const action of form.getAll(ACTION_FIELD)) named.append(ACTION_FIELD, action);
+  for (const [name, value] of form) if (name !== ACTION_FIELD) named.append(name, value);
+  return named;
 }
 
 export function isMultipart({ headers }: Request): boolean {

@@ -11,6 +11,7 @@ import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_REVALIDATED, PULSE_INTERVAL } from '
 import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
+import { markEnded } from './worker/process-records.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 import { createWorkerThread } from './worker/worker-thread.ts';
 
@@ -68,8 +69,9 @@ export async function openDesk({
   const process = nameProcess();
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
   const signals = createSignals();
+  const folder = join(dataDir, 'journal', process);
   const journal = createJournal({
-    folder: join(dataDir, 'journal', process),
+    folder,
     signals,
     log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
   });
@@ -83,6 +85,7 @@ export async function openDesk({
   });
   const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
   let closing: Promise<void> | undefined;
+  let isClosed = false;
   let memory = 0;
   beat();
 
@@ -108,6 +111,7 @@ export async function openDesk({
     await withinTime(2 * CLOSE_PATIENCE, worker.calls.close()).catch(() => undefined);
     await worker.end();
     locks.release();
+    isClosed = true;
   }
 
   return {
@@ -156,6 +160,10 @@ export async function openDesk({
       } finally {
         signals.waiting = false;
       }
+    },
+    /** Records that the process ends on purpose, for one that cannot wait for `close()`. */
+    markEnded(): void {
+      if (!isClosed) markEnded(folder);
     },
     /** Stores what is left, and records that the process ends on purpose. Nothing is stored afterwards. */
     close(): Promise<void> {

@@ -92,6 +92,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     },
     health: () => ({ ...desk.condition }),
     flushSync: (timeoutMs) => void desk.flushSync(timeoutMs),
+    markEnded: desk.markEnded,
     close() {
       if (endRevalidations) endRevalidations();
       return desk.close();

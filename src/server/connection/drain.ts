@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond } from '../../shared/units.ts';
-import { isStream, STOPPING } from '../request/step.ts';
+import { cutResponses, isStream, STOPPING } from '../request/step.ts';
 import type { Connections } from './connections.ts';
 
 /** The sockets that no longer speak HTTP. */
@@ -122,11 +122,13 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     clearInterval(sweep);
     // A socket can be destroyed before its close event arrives.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);
-    const owed = cut.filter((socket) => connections.openReplies(socket).some(isOwed)).length;
+    const owed = cut.map((socket) => connections.openReplies(socket).filter(isOwed)).filter(({ length }) => length > 0);
+    for (const reply of owed.flat()) cutResponses.add(reply);
     for (const socket of connections.sockets) socket.destroy();
     // Stops the timers of `http`.
     server.closeAllConnections();
-    return { cut: cut.length, owed };
+    await sleep(1); // in which cut responses close and are logged
+    return { cut: cut.length, owed: owed.length };
   }
 
   return function drain() {

@@ -8,6 +8,8 @@ interface StopOptions {
   /** Time after which the process ends in any case (ms). */
   readonly within: number;
   readonly log: Logger;
+  /** Records that the process ends on purpose. */
+  readonly markEnded?: () => void;
   /** Writes out buffered log lines. */
   readonly flush: () => void;
   readonly exit?: (code: number) => void;
@@ -23,11 +25,13 @@ export type Stop = (code: number, signal?: NodeJS.Signals) => void;
 const SAME_SIGNAL = 500;
 
 /** Creates the function that stops the process. A later signal ends the process immediately. */
-export function createStop({ drain, close, within, log, flush, exit = process.exit }: StopOptions): Stop {
+export function createStop(options: StopOptions): Stop {
+  const { drain, close, within, log, markEnded, flush, exit = process.exit } = options;
   let stoppingSince: number | undefined;
   let exitCode = 0;
 
   function end(code: number): void {
+    markEnded?.();
     flush();
     exit(code);
   }
@@ -49,7 +53,9 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
   return function stop(code, signal) {
     exitCode = Math.max(exitCode, code);
     if (stoppingSince !== undefined) {
-      if (signal && performance.now() - stoppingSince > SAME_SIGNAL) end(1);
+      if (!signal || performance.now() - stoppingSince <= SAME_SIGNAL) return;
+      log.error({ signal }, 'A second signal came, so the process exits now. Responses in flight are cut.');
+      end(1);
       return;
     }
     stoppingSince = performance.now();

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import pino, { type Level, type Logger } from 'pino';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { isStream, type Step } from '../request/step.ts';
+import { cutResponses, isStream, type Step } from '../request/step.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Probes and scrapers call these every second. */
@@ -13,6 +13,8 @@ const EXISTING_APP = 'existing app';
 
 /** The status that nginx logs if the client leaves before there is one. */
 const CLIENT_CLOSED = 499;
+/** The status of a request that a stop cut before its response began. */
+const CUT = 503;
 
 interface AccessLogOptions {
   readonly log: Logger;
@@ -40,8 +42,10 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     res.on('close', () => {
       inFlight?.delete(res);
       const { method, path, route } = info;
-      const isGone = !res.writableFinished;
-      const status = isGone && !res.headersSent ? CLIENT_CLOSED : res.statusCode;
+      const isCut = !res.writableFinished && cutResponses.has(res);
+      const isGone = !res.writableFinished && !isCut;
+      const unsent = isCut ? CUT : CLIENT_CLOSED;
+      const status = (isGone || isCut) && !res.headersSent ? unsent : res.statusCode;
       const ms = performance.now() - info.startedAt;
       // A stream lasts as long as its client wants.
       if (metrics && !isStream(res)) {
@@ -51,11 +55,13 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       const isQuiet = QUIET.has(path);
       if (!log.isLevelEnabled(isQuiet ? 'debug' : 'info')) return;
       const write = isQuiet ? writeDebug : writeInfo;
+      // Of a URL that was refused or redirected for its spelling, only what was sent is known.
+      const asked = path === '/' && status >= 300 ? (req.url ?? '').replace(/\?.*/s, '') : path;
       write({
         requestId: info.requestId,
         traceId: info.knownTraceId,
         method,
-        path: scrubPath(path, route),
+        path: scrubPath(asked, route),
         route,
         status,
         ms: Math.round(ms * 10) / 10,
@@ -64,6 +70,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         digest: info.digest,
         shed: info.shed,
         gone: isGone || undefined,
+        cut: isCut || undefined,
         msg: 'request',
       });
     });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { findPackageJSON } from 'node:module';
+import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
@@ -184,12 +184,8 @@ export async function loadExistingApp(
 ): Promise<LoadedApp | undefined> {
   const settings = requireExistingFile(existing, root);
   if (settings === undefined) return undefined;
-  const folder = typeof settings.app === 'string' ? findUninstalled(settings.app, root) : undefined;
-  if (folder !== undefined) {
-    log.warn(
-      `The packages of ${folder}/package.json are not installed, so the app gets those of the project, perhaps in other versions. Run \`npm ci --prefix ${folder}\`.`,
-    );
-  }
+  const uninstalled = findUninstalled(settings, root);
+  if (uninstalled) log.warn(uninstalled.text);
   const app = typeof settings.app === 'string' ? await importApp(settings.app, root) : settings.app;
   const { server } = app as { server?: unknown };
   return { ...(server instanceof Server && { server }), ...settings, app };
@@ -210,14 +206,33 @@ export function requireExistingFile(existing: ExistingApp | undefined, root: str
   return settings;
 }
 
-/** @returns the app's folder, relative to the root, if it has its own packages and they are not installed */
-function findUninstalled(file: string, root: string): string | undefined {
+/** @returns undefined, unless the app has its own packages and they are not installed */
+export function findUninstalled({ app: file }: ExistingAppSettings, root: string): Uninstalled | undefined {
+  if (typeof file !== 'string') return undefined;
   const own = findPackageJSON(pathToFileURL(join(root, file)));
   const folder = own && relative(root, dirname(own));
   if (!folder || existsSync(join(root, folder, 'node_modules'))) return undefined;
   const { dependencies = {} } = JSON.parse(readFileSync(own, 'utf8')) as { dependencies?: object };
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces?: unknown };
-  return Object.keys(dependencies).length > 0 && !workspaces ? folder : undefined;
+  const names = Object.keys(dependencies);
+  if (names.length === 0 || workspaces) return undefined;
+  const { resolve } = createRequire(own);
+  // No paths: Node has a module with this name.
+  const isMissing = (name: string) => resolve.paths(name)?.every((path) => !existsSync(join(path, name))) === true;
+  const missing = names.filter(isMissing);
+  const effect =
+    missing.length > 0
+      ? `so the app does not find ${missing.join(', ')}`
+      : 'so the app gets those of the project, perhaps in other versions';
+  const text = `The packages of ${folder}/package.json are not installed, ${effect}. Run \`npm ci --prefix ${folder}\`.`;
+  return { text, areMissing: missing.length > 0 };
+}
+
+interface Uninstalled {
+  /** What to do. */
+  readonly text: string;
+  /** Whether the project does not have all of them either. */
+  readonly areMissing: boolean;
 }
 
 async function importApp(file: string, root: string): Promise<RequestHandler> {

@@ -64,6 +64,9 @@ export const COUNTERS = {
     labels: ['outcome'],
     zero: [{ outcome: 'dropped' }],
   },
+  spillway_log_failed_writes_total: {
+    help: 'Failed writes of log lines, such as to a full disk. Lines wait in memory, and are dropped beyond 4 MiB.',
+  },
   spillway_sentry_dropped_total: {
     help: 'Envelopes for Sentry that were dropped, because its queue was full or it refused them.',
     labels: ['reason'],

@@ -78,6 +78,9 @@ export function isStream(res: ServerResponse): boolean {
 /** Emitted on the responses in flight, again and again, while the server stops. */
 export const STOPPING = Symbol('spillway.stopping');
 
+/** The responses that the server cut because a stop took too long. */
+export const cutResponses = new WeakSet<ServerResponse>();
+
 /** Stops a request whose response closed while an earlier step waited, so that later steps do no work for it. */
 export function dropClosed(): RequestHandler {
   return function dropClosed(_req, res, next) {

@@ -30,9 +30,9 @@ export async function readBasics(dist: string, routes: readonly RouteLine[], tra
   const configured = tracker?.configure(process.env, config);
   const manifest = readManifest(dist);
   const release = config.release ?? manifest.release ?? manifest.buildId;
-  const { log, flush } = await createLogger({ level: config.logLevel, terminal });
-  for (const sentence of listRemovedSettings(process.env)) log.warn(sentence);
   const metrics = createMetrics({ build: manifest.buildId, release, process: true });
+  const { log, flush } = await createLogger({ level: config.logLevel, terminal, count: metrics.count });
+  for (const sentence of listRemovedSettings(process.env)) log.warn(sentence);
   requireDataFolder(config.dataDir, tracker?.files);
   openUploads(config.dataDir);
   const kept = tracker && config.operatorTokens.length === 0 ? keepToken(config.dataDir, log) : undefined;

@@ -4,7 +4,7 @@ import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
 import { type Config, readConfig, SETTINGS } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
-import { type ExistingApp, requireExistingFile } from '../front/existing-app.ts';
+import { type ExistingApp, findUninstalled, requireExistingFile } from '../front/existing-app.ts';
 import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/fixed-paths.ts';
 import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
@@ -86,7 +86,10 @@ function checkHere({ dist, tracker, product: { settings, existingApp } }: Checke
   others.push(...listAdvice(config), checkFolder(config, tracker));
   // The rest can follow from a default that is used for an invalid setting.
   findings.push(...others.filter(({ text }) => !invalid.some((name) => text.match(/\w+/g)?.includes(name))));
-  attempt(findings, () => requireExistingFile(existingApp, join(dist, '..')));
+  const root = join(dist, '..');
+  const existing = attempt(findings, () => requireExistingFile(existingApp, root));
+  const uninstalled = existing && findUninstalled(existing, root);
+  if (uninstalled) findings.push((uninstalled.areMissing ? error : warning)(uninstalled.text));
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push(ok(`Build ${manifest.buildId}.`));
   return { findings, config: invalid.length > 0 ? undefined : config, checkStore: configured?.checkStore };

@@ -69,7 +69,7 @@ function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Co
     log.info('Stopped.');
   }
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
-  const stop = createStop({ drain, close, within, log, flush });
+  const stop = createStop({ drain, close, within, log, markEnded: tracker?.markEnded, flush });
   watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
   onStopSignal((signal) => stop(0, signal));
 }
@@ -120,7 +120,7 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
 /** Prints the URL at any log level and at once, because tools wait for this line. */
 function announce(url: string, log: Basics['log']): void {
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
-  else process.stdout.write(`Listening on ${url}\n`);
+  else console.log(`Listening on ${url}`); // which ignores an output that cannot be written
   log.flush(); // not the flush for the end of a process, which waits while the output is blocked
 }
 

@@ -1,12 +1,14 @@
 import fs from 'node:fs';
 import { styleText } from 'node:util';
 import pino from 'pino';
-import { KiB, MiB, Second } from '../../shared/units.ts';
+import { KiB, MiB, Minute, Second } from '../../shared/units.ts';
+import type { Count } from '../request/counters.ts';
 
 interface LoggerOptions {
   readonly level: string;
   /** The output is a terminal: pretty lines instead of JSON, and a short one for a request. */
   readonly terminal: boolean;
+  readonly count?: Count;
 }
 
 /** Lines are written in batches of this size (UTF-16 code units): a write for each would cost as much as the line. */
@@ -21,8 +23,14 @@ const MAX_HELD = 4 * MiB;
 /** How long the last lines wait for a full pipe when the process ends (ms). */
 const FULL_FOR = 2 * Second;
 
-/** Logs to standard output without blocking requests: if a pipe is full, lines wait in memory and are then dropped. */
-export async function createLogger({ level, terminal }: LoggerOptions) {
+/** How often standard error says that the log cannot be written (ms). */
+const COMPLAINT_INTERVAL = 1 * Minute;
+
+/**
+ * Logs to standard output without blocking requests. If a pipe or the disk of a file is full, lines wait in memory and
+ * are then dropped.
+ */
+export async function createLogger({ level, terminal, count }: LoggerOptions) {
   if (terminal) {
     const { default: pretty } = await import('pino-pretty');
     const format = pretty.prettyFactory({ ignore: 'pid,hostname' });
@@ -38,6 +46,10 @@ export async function createLogger({ level, terminal }: LoggerOptions) {
   // Before those of the destination, which then writes what is left.
   for (const event of ['beforeExit', 'exit']) process.on(event, pass);
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', maxLength: MAX_HELD });
+  // pino throws each error of a write, and retries forever when the process ends.
+  destination.on('error', createComplaint(count));
+  const flushSync = destination.flushSync.bind(destination);
+  destination.flushSync = () => flushQuietly(flushSync);
   setInterval(pass, GATHERED_FOR).unref();
   const output = {
     write(line: string) {
@@ -56,7 +68,7 @@ export async function createLogger({ level, terminal }: LoggerOptions) {
     /** Writes out buffered lines, possibly before those that are being written. Call it before the process ends. */
     flush(): void {
       pass();
-      flushQuietly(destination);
+      destination.flushSync();
     },
   };
 }
@@ -76,12 +88,30 @@ function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** Creates a listener that counts failed writes, and reports them on standard error, which can be on the same full disk. */
+function createComplaint(count: Count | undefined): (error: Error) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return ({ message }) => {
+    count?.('spillway_log_failed_writes_total', {});
+    if (performance.now() - last < COMPLAINT_INTERVAL) return;
+    last = performance.now();
+    try {
+      fs.writeSync(
+        2,
+        `The log cannot be written to standard output: ${message}. Lines wait in memory and are then dropped.\n`,
+      );
+    } catch {
+      // The counter remains.
+    }
+  };
+}
+
 /**
  * If nothing reads the log any more, `flushSync` of SonicBoom retries forever and the process never ends. It has no option
  * against that, so during this one synchronous call a write that cannot succeed counts as done, and so does one into a
  * pipe that stays full.
  */
-function flushQuietly(destination: { flushSync(): void }): void {
+function flushQuietly(flushSync: () => void): void {
   const { writeSync } = fs;
   const end = performance.now() + FULL_FOR;
   fs.writeSync = ((fd: number, text: string | Uint8Array): number => {
@@ -94,7 +124,7 @@ function flushQuietly(destination: { flushSync(): void }): void {
     }
   }) as typeof writeSync;
   try {
-    destination.flushSync();
+    flushSync();
   } catch {
     // It was never opened, or is already closed.
   } finally {

@@ -132,6 +132,8 @@ export interface OpenedTracker {
   health(): Readonly<Record<string, string>>;
   /** Stores what is left, and blocks the thread, for a process that is about to exit (ms). */
   flushSync(timeoutMs: number): void;
+  /** Records that the process ends on purpose, for one that cannot wait for `close()`. */
+  markEnded?(): void;
   /** Stores what is left. */
   close(): Promise<void>;
 }

@@ -44,6 +44,7 @@ export type EngineText =
   | 'This could not be loaded.'
   | 'This has moved.'
   | 'Digest:'
+  | 'The page could not be loaded. Check your connection, then try again.'
   | 'What you typed is still here.'
   | 'The form was not sent. Check your connection, then send it again.'
   | 'The form was not sent. Check your connection and the size of your files, then send it again.'

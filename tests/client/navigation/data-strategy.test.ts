@@ -48,14 +48,16 @@ function start() {
   const location = { pathname: '/list', search: '', hash: '' };
   const state = { location, navigation: {}, fetchers, loaderData: { list: 'shown' }, errors: null };
   const onFailure = vi.fn();
+  const onStay = vi.fn();
   const strategy = createDataStrategy({
     ...{ build: 'b', store, onFailure, getState: () => state as never, toText: (text) => text },
     ...{ load: async () => undefined, prepare: async () => undefined },
     isShell: () => false,
     onRecall: () => undefined,
+    onSend: () => undefined,
     onAnswer: () => undefined,
     onLeave: () => undefined,
-    onStay: () => undefined,
+    onStay,
   });
   async function ask(
     path: string,
@@ -82,11 +84,13 @@ function start() {
     await ask('/list', { fetcherKey: key }, { method: 'POST', body, ...init });
     return ask('/list', { unstable_initiator: 'fetcher' });
   }
-  return { store, ask, send, onFailure, fetchers };
+  return { store, ask, send, onFailure, onStay, fetchers, state };
 }
 
-const BAD: [string, () => Promise<Response>][] = [
-  ['offline', () => Promise.reject(new TypeError('Failed to fetch'))],
+const fail = () => Promise.reject(new TypeError('Failed to fetch'));
+
+const BAD: [string, (url: string, init: RequestInit) => Promise<Response>][] = [
+  ["if a proxy's sign-in answers", async (_url, { method }) => (method === 'HEAD' ? new Response() : fail())],
   ['if the server is busy', async () => new Response('{"busy":true}\n', { status: 503 })],
   ['if the server runs another build', async () => toPage('next', { build: 'next' })],
   ['if there is no page any more', async () => new Response('gone', { status: 404 })],
@@ -119,6 +123,34 @@ describe.each(BAD)('%s', (_when, respond) => {
     answer.mockImplementation(respond);
     void start().ask('/other', { unstable_initiator: 'navigation', unstable_navigationType: type as never });
     await expect.poll(() => documents.mock.calls).toEqual([[expected]]);
+  });
+});
+
+describe('without a connection', () => {
+  const MESSAGE = 'The page could not be loaded. Check your connection, then try again.';
+
+  it.each([
+    ['the server cannot be reached', undefined],
+    ['the browser is offline, and knows another build', { onLine: false }],
+  ])('a link leaves the page as it is: %s', async (_why, browser) => {
+    answer.mockImplementation(browser ? async () => toPage('next', { build: 'next' }) : fail);
+    if (browser) vi.stubGlobal('navigator', browser);
+    const { ask, onStay } = start();
+    void ask('/other', { unstable_initiator: 'navigation', unstable_navigationType: 'PUSH' as never });
+    await expect.poll(() => onStay.mock.calls).toEqual([[MESSAGE]]);
+    expect(documents).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['Back', 'POP', {}],
+    ['a form that was accepted', 'PUSH', { formMethod: 'POST' }],
+  ] as const)('%s shows an error at its URL', async (_what, type, navigation) => {
+    answer.mockImplementation(fail);
+    const { ask, state } = start();
+    state.navigation = navigation;
+    const loaded = await ask('/other', { unstable_initiator: 'navigation', unstable_navigationType: type as never });
+    expect(loaded).toEqual({ type: 'error', result: { kind: 'public', status: 503, message: MESSAGE } });
+    expect(documents).not.toHaveBeenCalled();
   });
 });
 

@@ -124,15 +124,20 @@ test.each<[name: string, story: object, request?: object]>([
   expect(full).toMatchObject({ kind: 'exception', side: 'server', ...story });
   expect(full?.request ?? {}).toMatchObject(request);
   const hasPlace = !['loader-string', 'loader-unsendable', 'blocked-loop', 'click-string', 'mismatch'].includes(name);
-  expect([places.has(name), full && placeOf(full)]).toEqual([hasPlace, places.get(name)]);
+  const component = name === 'mismatch' ? 'src/shared/product/pages/browser/mismatch.tsx:1' : undefined;
+  expect([places.has(name), full && placeOf(full)]).toEqual([hasPlace, component ?? places.get(name)]);
   const isServer = full?.side === 'server';
   expect(incident.counts).toEqual(isServer ? { server: 1, browser: 0 } : { server: 0, browser: 1 });
   if (full?.request?.headers) expect(full.request.headers['user-agent']).toBe(AGENT);
 });
 
-test('a hydration mismatch names the component', async () => {
-  const { incident } = await find(addresses.get('mismatch') ?? '');
+test('a hydration mismatch names the component, with its source', async () => {
+  const { incident, occurrence } = await find(addresses.get('mismatch') ?? '');
   expect(incident.location).toMatchObject({ path: expect.stringMatching(/\/mismatch\.tsx$/), function: 'Words' });
+  expect(occurrence?.full?.resolved?.[0]?.[0]).toMatchObject({
+    file: incident.location?.path,
+    context: { lines: expect.arrayContaining([expect.stringContaining('function Words')]) },
+  });
 });
 
 test('an occurrence has the id of its request', async () => {
@@ -165,7 +170,7 @@ test('npm run desk -- link signs in', async () => {
 
 test('npm run desk does not load React, Express or the product, and needs no other files', async () => {
   const bundle = readFileSync(join(app.folder, 'dist/server/desk.js'), 'utf8');
-  const server = readFileSync(join(app.folder, 'dist/server/main.js'), 'utf8');
+  const server = readFileSync(join(app.folder, 'dist/server/site.js'), 'utf8');
   // Texts of React, Express and a page of this product.
   for (const text of ['react.transitional.element', 'X-Powered-By', 'Date.now()}`']) {
     expect([text, server.includes(text), bundle.includes(text)]).toEqual([text, true, false]);

@@ -341,7 +341,7 @@ test('no stack, file name, source map or class name reaches a visitor', async ()
   expect((await ask(`${script}.map`)).status).toBe(404);
   expect(replies.length).toBeGreaterThan(40);
   const inside = [
-    ...['node_modules', '/src/', '.map"', 'file:///', 'server/main.js', app.folder],
+    ...['node_modules', '/src/', '.map"', 'file:///', 'server/site.js', app.folder],
     ...['Refused', 'RangeError', 'AggregateError', 'SyntaxError'],
   ];
   for (const { name, bytes } of replies) {

@@ -26,6 +26,7 @@ const RESET_PATIENCE = 40_000;
 /** An app under `npm run dev`, in its own folder. */
 export interface DevApp {
   readonly url: string;
+  readonly folder: string;
   /** All output so far. */
   readonly output: () => string;
   /** Saves a file like an editor. */
@@ -109,6 +110,7 @@ export async function startDevApp(
   }
   return {
     url,
+    folder,
     output: log,
     write,
     read,

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DevApp, startDevApp } from './dev-app.ts';
 
@@ -54,3 +55,32 @@ test('services that never open are named, and the next change starts another ser
   app.write('src/server/product/words.ts', "export const words = 'after the fix';\n");
   await expectServed('after the fix');
 }, 120_000);
+
+/** Ends the processes of esbuild that this app started, as the system does when it runs out of memory. */
+function endService(): void {
+  const ids = readdirSync('/proc').filter((id) => /^\d+$/.test(id));
+  const isService = (id: string) =>
+    readlinkSync(`/proc/${id}/cwd`) === app.folder &&
+    readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('--service=');
+  for (const id of ids) {
+    try {
+      if (isService(id)) process.kill(Number(id), 'SIGKILL');
+    } catch {
+      // It has ended, or belongs to another user.
+    }
+  }
+}
+
+test.runIf(process.platform === 'linux')(
+  'edits are built after the process of esbuild has ended',
+  async () => {
+    for (const words of ['after its end', 'after its second end']) {
+      endService();
+      app.write('src/server/product/words.ts', `export const words = '${words}';\n`);
+      app.edit('src/shared/product/pages/other.tsx', '</h1>', '!</h1>');
+      await expectServed(words);
+    }
+    expect(app.output()).toContain('The process of esbuild has ended. Starting another one.');
+  },
+  120_000,
+);

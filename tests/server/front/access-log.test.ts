@@ -120,6 +120,21 @@ it.each([
 });
 
 it.each([
+  ['/?q=1', 200, '/'],
+  [`/${'a'.repeat(9000)}?q=1`, 414, `/${'a'.repeat(9000)}`],
+  ['http://other.example/orders?q=1', 400, 'http://other.example/orders'],
+  ['/a%00b', 400, '/a%00b'],
+  ['/caf%c3%a9?q=1', 308, '/caf%c3%a9'],
+  ['/?q=%00', 400, '/'],
+])('the line of %s has the path that was sent, without the query', async (target, status, path) => {
+  const { log, lines } = spyOnLog();
+  const { port } = await startTestServer({ log, routes: (_req, res) => void res.send('home') });
+  await askRaw(port, `GET ${target} HTTP/1.1`);
+  await until(() => lines.some(({ msg }) => msg === 'request'), 'the line of the request');
+  expect(lines.find(({ msg }) => msg === 'request')).toMatchObject({ status, path });
+});
+
+it.each([
   ['before any response', false, 499],
   ['during the response', true, 202],
 ])(

@@ -16,11 +16,14 @@ const settings = defineSettings({}, (_values, config) => {
 afterEach(() => vi.unstubAllEnvs());
 
 /** @returns the lines that it prints, without those about what is fine */
-async function check(env: Record<string, string>, existingApp?: './legacy/app.js'): Promise<string[]> {
+async function check(
+  env: Record<string, string>,
+  existingApp?: './legacy/app.js',
+  root = createFolder(onTestFinished),
+): Promise<string[]> {
   vi.unstubAllEnvs();
-  const root = createFolder(onTestFinished);
   const dist = join(root, 'dist');
-  mkdirSync(dist);
+  mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'manifest.json'), '{ "buildId": "b" }');
   for (const [name, value] of Object.entries({ DATA_DIR: root, TRUST_PROXY: 'loopback', ...env }))
     vi.stubEnv(name, value);
@@ -66,6 +69,26 @@ it('names an existing app that is missing', async () => {
   expect(await check({ PUBLIC_ORIGINS }, './legacy/app.js')).toContain(
     'error: existingApp in src/server/product/index.ts names ./legacy/app.js, which does not exist.',
   );
+});
+
+it('says which packages of an existing app are missing', async () => {
+  const root = createFolder(onTestFinished);
+  for (const folder of ['legacy', 'node_modules/pg']) mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, 'package.json'), '{}');
+  writeFileSync(join(root, 'legacy/app.js'), '');
+  const find = (dependencies: object) => {
+    writeFileSync(join(root, 'legacy/package.json'), JSON.stringify({ dependencies }));
+    return check({ PUBLIC_ORIGINS }, './legacy/app.js', root);
+  };
+  const packages = 'The packages of legacy/package.json are not installed';
+  const hint = 'Run `npm ci --prefix legacy`.';
+  expect(await find({ pg: '8', 'not-installed': '1', '@of/scope': '1' })).toContain(
+    `error: ${packages}, so the app does not find not-installed, @of/scope. ${hint}`,
+  );
+  expect(await find({ pg: '8', events: '3' })).toContain(
+    `warning: ${packages}, so the app gets those of the project, perhaps in other versions. ${hint}`,
+  );
+  expect(await find({})).toEqual([NO_SECRET]);
 });
 
 it('names a setting whose name is almost that of another', async () => {

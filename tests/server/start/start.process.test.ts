@@ -1,11 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../../support/build-once.ts';
 import { createFolder } from '../../support/folder.ts';
+import { findFreePort } from '../../support/free-port.ts';
 import { listenInTest } from '../../support/listen.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
@@ -14,7 +17,7 @@ const MAIN = join(project, 'dist/server/main.js');
 beforeAll(() => buildOnce());
 
 /** Starts a server that is expected to fail, and waits for it to exit. */
-function start(env: Readonly<Record<string, string>>, main = MAIN) {
+function start(env: Readonly<Record<string, string>>, main = MAIN, options: readonly string[] = []) {
   const all = {
     ...process.env,
     NODE_ENV: 'production',
@@ -23,7 +26,7 @@ function start(env: Readonly<Record<string, string>>, main = MAIN) {
     DATA_DIR: createFolder(onTestFinished),
     ...env,
   };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...options, main], {
     encoding: 'utf8',
     env: all,
     timeout: 20_000,
@@ -76,6 +79,56 @@ describe('a failed start', () => {
     });
   });
 });
+
+// Process 1 of a container does not get a signal that it does not listen to.
+it('listens to signals before it loads the server', () => {
+  const early = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (name === 'pino') process.kill(process.pid, 'SIGTERM');
+      return next(name, context);
+    } });`;
+  const { status } = start({}, MAIN, ['--import', `data:text/javascript,${encodeURIComponent(early)}`]);
+  expect(status).toBe(0);
+});
+
+// `/dev/full` behaves like a file on a full disk.
+it.runIf(existsSync('/dev/full')).each(['info', 'fatal'])(
+  'serves and stops while its log cannot be written, at level %s',
+  async (level) => {
+    const port = await findFreePort();
+    const env = {
+      ...process.env,
+      PORT: String(port),
+      LOG_LEVEL: level,
+      DRAIN_LAG: '0',
+      OPERATOR_TOKEN: 'a'.repeat(24),
+    };
+    const child = spawn(process.execPath, [MAIN], {
+      env: { ...env, NODE_ENV: 'production', DATA_DIR: createFolder(onTestFinished) },
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const isReady = () =>
+      fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isReady, { timeout: 20_000 }).toBe(true);
+    for (let request = 0; request < 3; request++) {
+      expect((await fetch(url)).status).toBe(200);
+      await setTimeout(150);
+    }
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    const complaints = said.split('\n').filter((line) => line.startsWith('The log cannot be written'));
+    expect(complaints).toHaveLength(level === 'info' ? 1 : 0);
+  },
+);
 
 it('compose.yaml contains only settings that exist', () => {
   const described = readFileSync(join(project, '.env.example'), 'utf8');

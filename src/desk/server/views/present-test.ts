@@ -9,7 +9,7 @@ import {
 } from '#engine/tracker';
 import type { TestShape } from '../../shared/shapes.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { toClean } from './clean-text.ts';
+import { hasGap, sampleOf, toComment, toLiteral, toPath } from './test-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */
 const UNSET_HEADERS = /^(?:content-|sec-fetch-|purpose$)/i;
@@ -20,9 +20,8 @@ const NO_SESSION = /^_(?:ga|gcl|gid|fb|hj|pk)|consent|theme|lang|locale/i;
 /** A wait that is shorter than this is covered by the test's own waiting (ms), and a longer one is cut. */
 const SHORTEST_WAIT = 1000;
 const LONGEST_WAIT = 10_000;
-/** Longest statement and literal on one line (UTF-16 code units). */
+/** Longest statement on one line (UTF-16 code units). */
 const MAX_LINE = 118;
-const LONGEST_LITERAL = 100;
 
 /** Why there is no test. */
 export const NO_TEST =
@@ -254,61 +253,4 @@ function toRoutes(trail: readonly Breadcrumb[]): string[] {
     routes.set(path, `await page.route(${toLiteral(`**${path}`)}, (route) => route.${answer});`);
   }
   return [...routes.values()];
-}
-
-/**
- * Returns a path of the site under test. A stranger can report any URL, and a browser reads `//host` as another site. In
- * URLs of other schemes, paths can have backslashes, which a browser reads as slashes.
- */
-function toPath(url: string): string {
-  const base = 'http://site.invalid';
-  const given = URL.parse(url, base);
-  const { pathname, search } = given && /^https?:$/.test(given.protocol) ? given : new URL(base);
-  return `/${pathname.replace(/^\/+/, '')}${search}`;
-}
-
-/** True if scrubbing or a limit has removed a part. */
-function hasGap(text: string): boolean {
-  return /\[redacted\]|%5Bredacted%5D|\u2026|%E2%80%A6/.test(text);
-}
-
-/** Writes a value as a literal. Escapes everything that could end a string or change how it looks. */
-function toLiteral(value: unknown): string {
-  const breakLength = typeof value === 'string' ? Number.POSITIVE_INFINITY : LONGEST_LITERAL;
-  return toClean(inspect(value, { breakLength, depth: null, maxStringLength: null, maxArrayLength: null }));
-}
-
-function toComment(text: string): string {
-  return `// ${toClean(text.replaceAll(/\s+/g, ' '))}`;
-}
-
-/** Values that most checks of a field accept, by its name. */
-const SAMPLES: readonly (readonly [name: RegExp, value: string])[] = [
-  [/e-?mail/i, 'someone@example.com'],
-  [/url|link|website/i, 'https://example.com/'],
-  [/date|day$|\bfrom$|until/i, '2026-01-31'],
-  [/count|quantity|amount|number|price|total|year|age$|(?:^|_)id$|Id$/, '1'],
-];
-
-/**
- * Returns a value for a field whose own value was not recorded.
- *
- * @param guessed gets the names of the fields that have such a value
- */
-function sampleOf(field: BodyField, guessed: string[], name = ''): unknown {
-  if (typeof field === 'object') {
-    if ('value' in field) return field.value;
-    if ('items' in field) return field.items.map((item) => sampleOf(item, guessed, name));
-    return Object.fromEntries(
-      Object.entries(field.fields).map(([key, inner]) => [
-        key,
-        sampleOf(inner, guessed, name ? `${name}.${key}` : key),
-      ]),
-    );
-  }
-  if (field === 'null') return null;
-  guessed.push(name);
-  if (field === 'number') return 1;
-  if (field === 'boolean') return true;
-  return SAMPLES.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
 }

@@ -73,14 +73,17 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
 }
 
 /**
- * Shows a mismatch at the innermost component that React locates, because the stack of its error is React's own. In
- * production React locates only some, and those outside of the innermost route are not in the page.
+ * Shows a mismatch at the innermost component that React locates, with its source, because the stack of its error is
+ * React's own. In production React locates only some, and those outside of the innermost route are not in the page.
  */
 function withComponent(failure: StoredFailure): StoredFailure {
-  const { kind, components = [] } = failure;
+  const { kind, components = [], resolved: [first = [], ...others] = [] } = failure;
   if (kind !== 'hydration') return failure;
   const end = components.findIndex(({ file }) => file.endsWith('rendering/router-view.tsx'));
   const inPage = components.slice(0, end < 0 ? undefined : end);
   const found = inPage.find(({ file, line, own }) => own && line > 0 && isProductCode(file));
-  return found ? { ...failure, location: { path: found.file, function: found.function, detail: '' } } : failure;
+  const bare = { ...failure, components: components.map(({ context: _context, ...component }) => component) };
+  if (!found) return bare;
+  const location = { path: found.file, function: found.function, detail: '' };
+  return { ...bare, location, resolved: [[found, ...first], ...others] };
 }

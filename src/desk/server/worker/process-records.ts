@@ -101,7 +101,8 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
   };
 }
 
-function markEnded(folder: string): void {
+/** @param folder the folder of this process's journal */
+export function markEnded(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, ENDED), '', { mode: 0o600 });

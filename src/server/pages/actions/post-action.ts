@@ -127,19 +127,19 @@ class PostedForm {
   }
 
   /**
-   * Runs the guards before the files of a form are stored, so that only visitors with access can fill the disk.
+   * Runs the guards before the files of a form are stored, so that only visitors with access can fill the disk. Their
+   * form can still be for any action of the page: a button names another one after the files.
    *
    * @throws HttpError if a guard stops the form
    */
   async #admit(fields: FormData): Promise<number> {
     const { pageRequest } = this.#exchange;
     const found = findAction(this.#exchange, readAction(fields));
-    if (found.run && !found.isOpen) {
-      pageRequest.enter();
-      if (await this.#guard()) throw new HttpError(403);
-      pageRequest.wait();
-    }
-    return found.maxBytes;
+    if (found.isOpen) return found.maxBytes;
+    pageRequest.enter();
+    if (await this.#guard()) throw new HttpError(403);
+    pageRequest.wait();
+    return findLargestLimit(this.#exchange);
   }
 
   /** Runs the guards, once. */
@@ -262,7 +262,12 @@ interface FoundAction {
   readonly maxBytes: number;
 }
 
-type Found = FoundAction | { readonly name: string | undefined; readonly run?: undefined; readonly maxBytes: number };
+interface NoAction extends Partial<Record<'run' | 'isOpen', undefined>> {
+  readonly name: string | undefined;
+  readonly maxBytes: number;
+}
+
+type Found = FoundAction | NoAction;
 
 /** Finds an action among the matched routes. A form without a name, such as a plain HTML form, uses the page's `default`. */
 function findAction({ services, pageRequest }: VisitorExchange, named: string | undefined): Found {

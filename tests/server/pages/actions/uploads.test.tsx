@@ -131,6 +131,18 @@ describe('a file', () => {
     await until(isClean, 'its removal');
   });
 
+  it.each([
+    ['the', ''],
+    ['another', field('_action', 'page.small')],
+  ])('has the limit of the action if a button after it names %s one', async (_which, first) => {
+    const { app, seen, guards } = await start();
+    const named = field('_action', 'page.photo');
+    const body = Buffer.from(`${first}${fileHead()}${'x'.repeat(2 * MiB)}\r\n${named}--b--\r\n`);
+    const reply = await app.post('/page', body, TYPE);
+    expect([reply.status, seen[0]?.read, guards()]).toEqual([200, 2 * MiB, 2]);
+    await until(isClean, 'its removal');
+  });
+
   it('can take longer than the deadline of its page', async () => {
     const { app, seen } = await start({}, { deadlineMs: 2000 });
     const body = toForm('page.photo', 2 * MiB);
@@ -159,6 +171,13 @@ describe('a form is refused, and leaves nothing on disk,', () => {
       '1 MB',
     ],
     ['for no action', toForm('page.lost', 2 * MiB), {}, 413, 'This is more than 1 MB.'],
+    [
+      'for an action without a limit of its own, named after the file',
+      Buffer.from(`${fileHead()}${'x'.repeat(2 * MiB)}\r\n${field('_action', 'page.small')}--b--\r\n`),
+      {},
+      413,
+      'This is more than 1 MB.',
+    ],
     ['with too much text', toForm('page.photo', 2 * MiB, text), {}, 413, 'This is more than 1 MB.'],
     [
       'with too many parts',
@@ -188,7 +207,10 @@ describe('a form is refused, and leaves nothing on disk,', () => {
     await until(() => listFiles().length === 0, 'its removal');
   });
 
-  it('by a guard, before its file arrives', async () => {
+  it.each([
+    ['', toForm('page.photo', MiB)],
+    [', also if a button after the file names its action', Buffer.from(`${fileHead()}${'x'.repeat(MiB)}`)],
+  ])('by a guard, before its file arrives%s', async (_name, body) => {
     let files: string[] | undefined;
     const { app, seen } = await start({
       guard() {
@@ -200,7 +222,7 @@ describe('a form is refused, and leaves nothing on disk,', () => {
     request.on('error', () => undefined);
     onTestFinished(() => void request.destroy());
     const answered = readStatus(request);
-    request.write(toForm('page.photo', MiB)); // the rest never arrives
+    request.write(body); // the rest never arrives
     expect([await answered, files, seen]).toEqual([403, [], []]);
   });
 

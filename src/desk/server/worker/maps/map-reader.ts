@@ -68,12 +68,12 @@ export function createMapReader(options: MapReaderOptions) {
     };
   }
 
-  /** Resolves components without source lines, because their location is enough. */
-  async function resolveComponents({ build, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
+  /** Resolves components. Only those of a mismatch get source lines, because the others have an error with a stack. */
+  async function resolveComponents({ build, kind, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
     const components: ResolvedFrame[] = [];
     for (const frame of parseComponentStack(componentStack)) {
-      const { context: _context, ...component } = await resolveFrame(build, frame);
-      components.push(component);
+      const { context, ...component } = await resolveFrame(build, frame);
+      components.push(kind === 'hydration' ? { ...component, context } : component);
     }
     return components;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { publicError } from '#engine';
-import type { ApiStore } from '#engine/server';
+import { type ApiStore, conflict } from '#engine/server';
 
 /**
  * Limits of attempts in 15 minutes. A limit that counts only by account would let strangers lock its owner out.
@@ -12,8 +12,24 @@ const MAILS_TO_ADDRESS = 10;
 
 const MINUTE = 60 * 1000;
 
+const TOO_MANY = 429;
+
+/** Shows the message of a limit in the form of the action. Elsewhere it is a page of its own. */
+export function limited<Args, Answer>(action: (args: Args) => Promise<Answer>) {
+  return async function limitedAction(args: Args) {
+    try {
+      return await action(args);
+    } catch (error) {
+      if (error instanceof Error && 'status' in error && error.status === TOO_MANY) {
+        return conflict({ errors: { '': error.message } });
+      }
+      throw error;
+    }
+  };
+}
+
 export interface Limits {
-  /** Counts an attempt to sign in, before its result is known. Ends the request with 429 after too many. */
+  /** Counts an attempt to sign in, before its result is known. Ends the action after too many: wrap it in `limited()`. */
   signIn(email: string): Promise<void>;
   /** The same for a mail. @returns false if the address got too many mails from anyone, and must not get another one */
   mail(email: string): Promise<boolean>;
@@ -33,7 +49,7 @@ export function createLimits(counts: ApiStore, sender: string): Limits {
     const isAllowed =
       (await count(`${what} from ${sender}`)) <= perSender &&
       (await count(`${what} from ${sender} for ${email}`)) <= perAccount;
-    if (!isAllowed) publicError(429, 'There were too many attempts. Wait 15 minutes, then try again.');
+    if (!isAllowed) publicError(TOO_MANY, 'There were too many attempts. Wait 15 minutes, then try again.');
   }
 
   return {

@@ -1,6 +1,7 @@
 import { redirect } from '#engine';
 import { type ActionArgs, formAction, invalid } from '#engine/server';
 import { ChangePasswordFields, DeleteAccountFields } from '#product/account-fields.ts';
+import { limited } from '../accounts/limits.ts';
 import { requireUser } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
 import { type AppContext, definePage } from '../context.ts';
@@ -11,15 +12,19 @@ export const account = definePage({
   },
   loader: (args) => ({ email: requireUser(args).email }),
   actions: {
-    changePassword: formAction(ChangePasswordFields, async ({ data: { password, newPassword }, ...args }) => {
-      const body = { currentPassword: password, newPassword, revokeOtherSessions: true };
-      const isRight = await askPassword(args, (api, visitor) => api.changePassword({ body, ...visitor }));
-      return isRight || WRONG;
-    }),
-    deleteAccount: formAction(DeleteAccountFields, async ({ data: body, ...args }) => {
-      if (!(await askPassword(args, (api, visitor) => api.deleteUser({ body, ...visitor })))) return WRONG;
-      redirect('/');
-    }),
+    changePassword: limited(
+      formAction(ChangePasswordFields, async ({ data: { password, newPassword }, ...args }) => {
+        const body = { currentPassword: password, newPassword, revokeOtherSessions: true };
+        const isRight = await askPassword(args, (api, visitor) => api.changePassword({ body, ...visitor }));
+        return isRight || WRONG;
+      }),
+    ),
+    deleteAccount: limited(
+      formAction(DeleteAccountFields, async ({ data: body, ...args }) => {
+        if (!(await askPassword(args, (api, visitor) => api.deleteUser({ body, ...visitor })))) return WRONG;
+        redirect('/');
+      }),
+    ),
   },
 });
 

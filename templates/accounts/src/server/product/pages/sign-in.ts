@@ -2,6 +2,7 @@ import { redirect } from '#engine';
 import { formAction, invalid } from '#engine/server';
 import { EmailFields, SignInFields } from '#product/account-fields.ts';
 import { listProviders } from '../accounts/auth.ts';
+import { limited } from '../accounts/limits.ts';
 import { toTarget } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
 import { definePage } from '../context.ts';
@@ -21,21 +22,25 @@ export const signIn = definePage({
     hasFailed: url.searchParams.has('error'),
   }),
   actions: {
-    signIn: formAction(SignInFields, async ({ data: body, context, url }) => {
-      await context.limits.signIn(body.email);
-      try {
-        await context.auth((api, visitor) => api.signInEmail({ body, ...visitor }));
-      } catch (error) {
-        const code = toCode(error, ['INVALID_EMAIL_OR_PASSWORD', 'EMAIL_NOT_VERIFIED']);
-        return invalid({ errors: { '': MESSAGES[code] } });
-      }
-      redirect(toTarget(url));
-    }),
-    sendLink: formAction(EmailFields, async ({ data: body, context }) => {
-      if (await context.limits.mail(body.email)) {
-        await context.auth((api, visitor) => api.requestPasswordReset({ body, ...visitor }));
-      }
-      return body;
-    }),
+    signIn: limited(
+      formAction(SignInFields, async ({ data: body, context, url }) => {
+        await context.limits.signIn(body.email);
+        try {
+          await context.auth((api, visitor) => api.signInEmail({ body, ...visitor }));
+        } catch (error) {
+          const code = toCode(error, ['INVALID_EMAIL_OR_PASSWORD', 'EMAIL_NOT_VERIFIED']);
+          return invalid({ errors: { '': MESSAGES[code] } });
+        }
+        redirect(toTarget(url));
+      }),
+    ),
+    sendLink: limited(
+      formAction(EmailFields, async ({ data: body, context }) => {
+        if (await context.limits.mail(body.email)) {
+          await context.auth((api, visitor) => api.requestPasswordReset({ body, ...visitor }));
+        }
+        return body;
+      }),
+    ),
   },
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { redirect } from '#engine';
 import { conflict, formAction, invalid } from '#engine/server';
 import { SignUpFields } from '#product/account-fields.ts';
+import { limited } from '../accounts/limits.ts';
 import { toTarget } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
 import { type AppContext, definePage } from '../context.ts';
@@ -9,18 +10,20 @@ import { type AppContext, definePage } from '../context.ts';
 export const signUp = definePage({
   loader: ({ context }) => ({ hasMail: context.services.hasMail }),
   actions: {
-    signUp: formAction(SignUpFields, async ({ data: { email, password }, context, url }) => {
-      if (context.services.hasMail) {
-        await sendLink(context, email);
-        return { email };
-      }
-      if (password === undefined) return invalid({ errors: { password: 'Use at least 12 characters.' } });
-      await context.limits.signIn(email);
-      if (!(await createUser(context, email, password))) {
-        return conflict({ errors: { email: 'There already is an account with this email address.' } });
-      }
-      redirect(toTarget(url));
-    }),
+    signUp: limited(
+      formAction(SignUpFields, async ({ data: { email, password }, context, url }) => {
+        if (context.services.hasMail) {
+          await sendLink(context, email);
+          return { email };
+        }
+        if (password === undefined) return invalid({ errors: { password: 'Use at least 12 characters.' } });
+        await context.limits.signIn(email);
+        if (!(await createUser(context, email, password))) {
+          return conflict({ errors: { email: 'There already is an account with this email address.' } });
+        }
+        redirect(toTarget(url));
+      }),
+    ),
   },
 });
 

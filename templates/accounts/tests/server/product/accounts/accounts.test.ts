@@ -149,6 +149,14 @@ it('finds no user, and sends no cookie, if a session has ended and the headers w
   expect(text).toBe('user: undefined');
 });
 
+it('says in the form that there were too many attempts, and keeps the email address', async () => {
+  const { visitor } = await openAccounts();
+  for (let index = 1; index <= 10; index += 1) await visitor.signIn(OTHER).expect(422);
+  const { text } = await visitor.signIn(OTHER).expect(409);
+  expect(text).toContain('There were too many attempts.');
+  expect(text).toContain('value=" Ada@Example.com"');
+});
+
 it('shows nothing of better-auth to visitors', async () => {
   const { visitor } = await openAccounts();
   for (const path of ['/auth/get-session', '/auth/sign-in/nobody', '/auth/ok']) await visitor.get(path).expect(404);
