@@ -113,7 +113,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
       isStored = taken.stored;
       return { id, ...taken };
     } finally {
-      if (!isStored) recentIds.forget(id); // the browser sends it again
+      if (!isStored) recentIds.forget(id); // it can be sent again
     }
   }
 

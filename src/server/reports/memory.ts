@@ -108,7 +108,7 @@ export function createEchoes({ isAwaited, now = () => performance.now() }: Echoe
       if (!isAdmitted) admitted.delete(address);
       return isAdmitted;
     },
-    /** For an echo that could not be stored: the browser sends it again. */
+    /** For an echo that could not be stored, and can be sent again. */
     forget: (address: string) => void admitted.delete(address),
   };
 }
