@@ -1,5 +1,4 @@
 import { type Address, parseAddress } from '#engine/tracker';
-import { MAX_OCCURRENCES_PER_HOUR } from '../limits.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
@@ -68,12 +67,7 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 
   /** Reports whether some occurrences were only counted. */
   function isSampled(key: IncidentKey): Promise<boolean> {
-    return exists(
-      sql,
-      `SELECT 1 FROM desk_hours WHERE key = ?
-        AND (server_count > ${MAX_OCCURRENCES_PER_HOUR} OR browser_count > ${MAX_OCCURRENCES_PER_HOUR})`,
-      [key],
-    );
+    return exists(sql, 'SELECT 1 FROM desk_hours WHERE key = ? AND stored < server_count + browser_count', [key]);
   }
 
   return {

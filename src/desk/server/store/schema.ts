@@ -211,11 +211,6 @@ const migrations: readonly Migration[] = [
       'CREATE TABLE desk_local_salts (day BIGINT NOT NULL, salt TEXT NOT NULL, PRIMARY KEY (day, salt))',
     ],
   },
-  {
-    version: 17,
-    oldestWriter: 17, // 0.3.0 is the first that is published
-    statements: () => ['ALTER TABLE desk_hours DROP COLUMN stored'],
-  },
 ];
 
 /** The newest schema that this release knows. */

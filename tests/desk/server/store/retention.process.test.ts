@@ -135,7 +135,7 @@ describeStores('retention', (open) => {
 
     const old = Array.from({ length: 5000 }, (_, index) => ({
       ...{ key: KEY, hour: thisHour - 40 * Day - index * Hour },
-      ...{ server_count: 1, browser_count: 0, server_full: 0, browser_full: 0 },
+      ...{ server_count: 1, browser_count: 0, stored: 0, server_full: 0, browser_full: 0 },
     }));
     await insertRows(driver, 'desk_hours', old);
     await ingest(
