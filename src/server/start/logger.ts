@@ -23,6 +23,8 @@ const MAX_HELD = 4 * MiB;
 /** How long the last lines wait for a full pipe when the process ends (ms). */
 const FULL_FOR = 2 * Second;
 
+/** The pause after a failed write (ms). */
+const RETRY_INTERVAL = 1 * Second;
 /** How often standard error says that the log cannot be written (ms). */
 const COMPLAINT_INTERVAL = 1 * Minute;
 
@@ -47,7 +49,19 @@ export async function createLogger({ level, terminal, count }: LoggerOptions) {
   for (const event of ['beforeExit', 'exit']) process.on(event, pass);
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', maxLength: MAX_HELD });
   // pino throws each error of a write, and retries forever when the process ends.
-  destination.on('error', createComplaint(count));
+  const complain = createComplaint(count);
+  let hasFailed = false;
+  destination.on('error', (error: Error) => {
+    hasFailed = true;
+    complain(error);
+  });
+  destination.on('drop', () => count?.('spillway_log_failed_writes_total', {}));
+  // SonicBoom tries again with the next line, but drops all lines that do not fit beside those that wait.
+  setInterval(() => {
+    if (!hasFailed) return;
+    hasFailed = false;
+    destination.write(Buffer.alloc(0) as never);
+  }, RETRY_INTERVAL).unref();
   const flushSync = destination.flushSync.bind(destination);
   destination.flushSync = () => flushQuietly(flushSync);
   setInterval(pass, GATHERED_FOR).unref();

@@ -26,7 +26,7 @@ async function readLog(script: string): Promise<Line[]> {
   }
   child.kill('SIGKILL');
   return text
-    .trim()
+    .slice(0, text.lastIndexOf('\n'))
     .split('\n')
     .map((line) => JSON.parse(line) as Line);
 }
@@ -53,6 +53,18 @@ it.each(['process.exit();', '', '', ''])(
     expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, line) => line));
   },
 );
+
+it('writes what waits once a full disk has space again, also if nothing more is logged', async () => {
+  const lines = await readLog(`
+    const { default: fs } = await import('node:fs');
+    const { write } = fs;
+    fs.write = (...args) => args.at(-1)(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+    log.info('last');
+    for (let line = 0; line < 60; line++) log.info('x'.repeat(100_000));
+    setTimeout(() => { fs.write = write; }, 500);
+    setTimeout(() => {}, 60_000);`);
+  expect(lines[0]?.msg).toBe('last');
+});
 
 it('escapes characters that a terminal or a line reader would interpret', async () => {
   const words = '\u0000\u001b[31m\r\n\u007f\u0085\u009b31m\u2028\u2029 \ud800 “ü€😀”';

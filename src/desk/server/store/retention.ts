@@ -153,8 +153,9 @@ async function shrink(driver: SqlDriver, maxBytes: number): Promise<number> {
     while (excess > 0) {
       const { rows, bytes } = await step(driver, excess);
       deleted += rows;
-      excess -= bytes;
       if (rows === 0) break;
+      // A row of SQLite can take a page more than its content, or leave one half empty.
+      excess = Math.min(excess - bytes, (await driver.usedBytes()) - maxBytes * ENOUGH);
     }
   }
   if (deleted > 0) await driver.reclaim();
@@ -173,7 +174,7 @@ function dropPayloads(where: string): Shrinking {
     );
     let bytes = 0;
     const rows = oldest.filter((row) => {
-      if (bytes >= excess) return false;
+      if (bytes >= excess / 2) return false; // then measure, because a row frees more than its record
       bytes += row.bytes;
       return true;
     });

@@ -45,7 +45,9 @@ describe('the list', () => {
     const { show } = await start();
     const { text } = await show('/desk');
     const words = toWords(text);
-    expect(words).toContain('TypeError: no cart Exception server 7K3QM2XA /orders/:id loadCart src/server/product/cart.ts');
+    expect(words).toContain(
+      'TypeError: no cart Exception server 7K3QM2XA /orders/:id loadCart src/server/product/cart.ts',
+    );
     expect(words).toContain('2 times 1 visitor 30 min ago first 3 d ago');
     expect(words).toContain('v0 to v1');
     expect(words).toContain('Open 3 Resolved 0 Ignored 0 All');
