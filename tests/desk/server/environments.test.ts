@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
-import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
-import { openStore } from '../../../src/desk/server/store/store.ts';
-import { createTestLog } from '../../support/test-log.ts';
-import { startDeskApi } from '../support/desk-api.ts';
-import { fullOf, ingest } from '../support/stores.ts';
+import { startDeskSite } from '../support/desk-site.ts';
+import { fullOf, ingest, useMemoryStore } from '../support/stores.ts';
 
 const BOTH = '7K3QM2XA';
 const ONLY_STAGING = '2M3KQ7XA';
@@ -11,10 +8,8 @@ const OF_STAGING = '9F4W0R6B';
 
 /** A desk for the environment `test`, on a store that it shares with `staging`. */
 async function start() {
-  const driver = openSqlite(':memory:', { log: createTestLog().log });
-  const api = await startDeskApi({ driver });
-  const { site } = api;
-  const staging = await openStore(driver, { environment: 'staging' });
+  const { driver, store: staging } = await useMemoryStore({ environment: 'staging' });
+  const site = await startDeskSite({ driver });
   await staging.useBuild({ id: 'build-1', release: 'v1' });
   await ingest(staging, fullOf({ occurrence: OF_STAGING, title: 'seen in staging' }), fullOf({ digest: ONLY_STAGING }));
   await ingest(site.store, fullOf({ title: 'seen in test' }));
@@ -22,7 +17,6 @@ async function start() {
   const readState = async (environment: string) =>
     (await site.store.find({ digest: BOTH }, environment))?.incident.state;
   return {
-    ...api,
     show: (path: string) => site.get(path, cookie),
     act: (path: string, _action: string) => site.post(path, { _action, digest: BOTH }, cookie),
     readStates: () => Promise.all(['test', 'staging'].map(readState)),

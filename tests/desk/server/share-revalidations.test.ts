@@ -1,10 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
-import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
-import { openStore } from '../../../src/desk/server/store/store.ts';
 import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
+import { useMemoryStore } from '../support/stores.ts';
 import { useDesk } from '../support/use-desk.ts';
 
 const dropped: string[] = [];
@@ -12,7 +11,7 @@ onDrop((path) => void dropped.push(path));
 
 async function startReplica() {
   const { log, lines } = createTestLog();
-  const store = await openStore(openSqlite(':memory:', { log }), { environment: 'production' });
+  const { store } = await useMemoryStore();
   const state = { isAway: false, isFull: false, looks: 0 };
   const journaled: string[] = [];
   const end = startRevalidations({
@@ -29,10 +28,7 @@ async function startReplica() {
     interval: 5,
   });
   dropped.length = 0;
-  onTestFinished(async () => {
-    end();
-    await store.close();
-  });
+  onTestFinished(end);
   /** Resolves after a look that began after this call. */
   async function looked(): Promise<void> {
     const before = state.looks;

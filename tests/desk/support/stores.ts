@@ -33,6 +33,14 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
   });
 }
 
+/** Opens a store in memory, which is closed at the end of the test. */
+export async function useMemoryStore(options: Partial<Parameters<typeof openStore>[1]> = {}) {
+  const driver = openSqlite(':memory:', createTestLog());
+  const store = await openStore(driver, { environment: 'production', ...options });
+  onTestFinished(() => store.close());
+  return { store, driver };
+}
+
 /** A full event to ingest. */
 export function fullOf(wanted: Partial<Failure> = {}): NewOccurrence & { readonly full: Failure } {
   return toNewOccurrence(createFailure(wanted));

@@ -1,27 +1,28 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
-import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
-import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
+import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { createStoreHolder } from '../../../../src/desk/server/store/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
-import { fullOf, ingest } from '../../support/stores.ts';
+import { fullOf, ingest, useMemoryStore } from '../../support/stores.ts';
 
-it('a store is unavailable if the disk is full, until a write succeeds', async () => {
-  const driver = openSqlite(':memory:', createTestLog());
-  const store = await openStore(driver, { environment: 'production' });
+function hold(open: () => Promise<Store>) {
   const { log, lines } = createTestLog();
-  const levels = () => lines.map(({ level }) => level);
-  const holder = createStoreHolder({
-    open: async () => store,
-    signals: createSignals(),
-    retryFirst: 10,
-    count: () => undefined,
-    log,
-  });
+  const holder = createStoreHolder({ open, signals: createSignals(), retryFirst: 10, count: () => undefined, log });
   onTestFinished(() => holder.close());
   holder.start();
+  return { holder, levels: () => lines.map(({ level }) => level) };
+}
+
+function useFakeTimers() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+it('a store is unavailable if the disk is full, until a write succeeds', async () => {
+  const { store, driver } = await useMemoryStore();
+  const { holder, levels } = hold(async () => store);
   await holder.use(() => ingest(store, fullOf()));
   const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');
   await driver.all(`PRAGMA max_page_count = ${pages?.page_count ?? 0}`);
@@ -39,19 +40,11 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
 });
 
 it('opens a lost store only once, and does not lose it again to late errors of the earlier one', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
+  useFakeTimers();
   const opening: ((store: Store) => void)[] = [];
   const close = vi.fn(async () => undefined);
   const openOne = () => opening.at(-1)?.({ close } as unknown as Store); // The rest is not called.
-  const holder = createStoreHolder({
-    open: () => new Promise<Store>((resolve) => void opening.push(resolve)),
-    signals: createSignals(),
-    retryFirst: 10,
-    count: () => undefined,
-    log: createTestLog().log,
-  });
-  holder.start();
+  const { holder } = hold(() => new Promise<Store>((resolve) => void opening.push(resolve)));
   openOne();
   const works = [1, 2, 3].map(() => Promise.withResolvers<never>());
   const uses = works.map(({ promise }) => expect(holder.use(() => promise)).rejects.toThrow('gone'));
@@ -69,24 +62,15 @@ it('opens a lost store only once, and does not lose it again to late errors of t
 });
 
 it('a store that hangs is not back while its queries wait for a connection', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const { log, lines } = createTestLog();
+  useFakeTimers();
   let check = () => Promise.reject(new QueryFailedError('busy', 'timeout exceeded when trying to connect ()'));
   const store = { check: () => check(), close: async () => undefined } as unknown as Store; // The rest is not called.
-  const holder = createStoreHolder({
-    open: async () => store,
-    signals: createSignals(),
-    retryFirst: 10,
-    count: () => undefined,
-    log,
-  });
-  holder.start();
+  const { holder, levels } = hold(async () => store);
   await expect(holder.use(() => Promise.reject(new StoreAwayError('no answer')))).rejects.toThrow(StoreAwayError);
   await vi.advanceTimersByTimeAsync(1000);
   expect(holder.reachableSince).toBeUndefined();
   check = () => Promise.reject(new QueryFailedError('refused', 'read-only'));
   await vi.advanceTimersByTimeAsync(10_000);
   expect(holder.reachableSince).toBeDefined();
-  expect(lines.filter(({ level }) => level !== 'warn').map(({ level }) => level)).toEqual(['error', 'info']);
+  expect(levels().filter((level) => level !== 'warn')).toEqual(['error', 'info']);
 });

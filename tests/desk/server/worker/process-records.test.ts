@@ -3,20 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
-import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
-import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
+import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { createProcessRecords } from '../../../../src/desk/server/worker/process-records.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
+import { useMemoryStore } from '../../support/stores.ts';
 
 const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
 
 /** A replica's view of a store that others also write to. */
 async function setUp() {
   const { log, lines } = createTestLog();
-  const driver = openSqlite(':memory:', createTestLog());
-  const sqlite = await openStore(driver, { environment: 'production' });
-  onTestFinished(() => sqlite.close());
+  const { store: sqlite, driver } = await useMemoryStore();
   const store: Store = new Proxy(sqlite, {
     get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
   });
@@ -51,15 +49,13 @@ async function setUp() {
 }
 
 describe('a replica', () => {
-  it('reports another one that has sent no heartbeat for 60 s', async () => {
-    const { records, store, beat, deaths } = await setUp();
+  it('reports another one that has sent no heartbeat for 60 s, once', async () => {
+    const { records, beat, deaths } = await setUp();
     await beat('silent', DEAD_AFTER + 1000);
     await beat('alive', DEAD_AFTER - 5000);
     await beat('own', DEAD_AFTER + 1000);
-    await records.endOfSilent();
-    await records.endOfSilent();
+    for (const _time of [1, 2]) await records.endOfSilent();
     expect(await deaths()).toBe(1);
-    expect((await store.listIncidents({ limit: 1, search: 'Process died' })).incidents).toHaveLength(1);
   });
 
   it('waits for 60 s after an outage of the store, because all heartbeats are old then', async () => {
