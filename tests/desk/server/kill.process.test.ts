@@ -14,8 +14,6 @@ import { usePostgres } from '../support/use-postgres.ts';
 
 const postgres = usePostgres();
 
-/** Other tests use the machine at the same time. */
-
 const childFile = fileURLToPath(new URL('./desk-child.ts', import.meta.url));
 
 /** The number of addresses. Enough for several batches. */

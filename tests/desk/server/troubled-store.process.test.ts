@@ -85,13 +85,3 @@ it('logs failures that the store keeps refusing, and stores the others', async (
   ]);
   expect(site.flaps()).toBe(0);
 }, 60_000);
-
-it('logs a failure that can never be stored without a retry, and stores the rest', async () => {
-  const site = await openTroubled();
-  const broken = createFailure({ digest: '00000002', at: 1.5 }); // not an integer
-  for (const failure of [createFailure(), broken, createFailure()]) site.desk.journal(failure);
-  await expect.poll(site.stored, PATIENCE).toBe(2);
-  expect(site.logged('keeps refusing')).toMatchObject([{ fields: { entry: { full: { id: broken.id } } } }]);
-  expect(site.counts.get(RETRIED)).toBeUndefined();
-  await expect.poll(() => site.desk.waitingBytes, PATIENCE).toBe(0);
-});

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
@@ -18,7 +16,7 @@ async function setUp() {
   const store: Store = new Proxy(sqlite, {
     get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
   });
-  const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false, hangs: false };
+  const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
   const folder = createFolder(onTestFinished);
   const records = createProcessRecords({
     start: { ...START, id: 'own' },
@@ -28,7 +26,6 @@ async function setUp() {
         return state.reachableSince;
       },
       async use(work) {
-        if (state.hangs) await new Promise(() => undefined);
         if (state.away) throw new StoreAwayError('away');
         return work(store);
       },
@@ -81,14 +78,6 @@ describe('a replica', () => {
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
     expect(await store.readUnended('own')).toBeUndefined();
-  });
-
-  it('marks its end in its folder while its last heartbeat hangs', async () => {
-    const { records, state, folder } = await setUp();
-    state.hangs = true;
-    records.write();
-    void records.end();
-    expect(existsSync(join(folder, 'ended'))).toBe(true);
   });
 
   it('counts no death under `npm run dev`, which kills slow servers, except of another environment', async () => {
