@@ -148,13 +148,6 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(server.log()).not.toMatch(/TRUST_PROXY/);
   });
 
-  it('passes the port of the host', async () => {
-    const origin = `${ORIGIN}:8443`;
-    const { front } = await startPair({ TRUST_PROXY: '1', PUBLIC_ORIGINS: origin });
-    const asked = await readReply(open('/api/asked', { headers: { Host: `${HOST}:8443` } }, front).end());
-    expect(JSON.parse(asked.text)).toMatchObject({ ours: { origin } });
-  });
-
   it('ignores all forwarded headers if TRUST_PROXY is unset, and logs that once', async () => {
     const { server, front } = await startPair({});
     for (let time = 0; time < 2; time++) {
@@ -327,14 +320,11 @@ function readLines(server: RunningApp): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-it.each([
-  ['for longer than most proxies', {}, 72],
-  ['as long as configured', { KEEP_ALIVE: '620' }, 620],
-])('keeps an idle connection %s', async (_name, env, seconds) => {
-  const server = await start(env);
+it('keeps an idle connection for longer than most proxies', async () => {
+  const server = await start({});
   onTestFinished(async () => void (await server.stop()));
   const agent = new PlainAgent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
   const reply = await readReply(getOverHttp(`${server.url}/`, { agent, headers: { Host: HOST } }));
-  expect(reply.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
+  expect(reply.headers).toMatchObject({ 'keep-alive': 'timeout=72' });
 });

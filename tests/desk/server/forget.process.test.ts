@@ -8,18 +8,16 @@ import { openMadeSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { createFolder } from '../../support/folder.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
 import { createFailure } from '../support/desk.ts';
 import { runDesk } from '../support/terminal.ts';
 import { useDesk } from '../support/use-desk.ts';
-import { usePostgres } from '../support/use-postgres.ts';
-
-const postgres = usePostgres();
 
 type Env = Record<string, string>;
 
 const sqliteEnv = async (): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished) });
-const postgresEnv = async () => ({ ...(await sqliteEnv()), DESK_DATABASE_URL: await postgres.createDatabase() });
+const postgresEnv = async () => ({ ...(await sqliteEnv()), DESK_DATABASE_URL: await createPostgresDatabase() });
 
 const SHARED = '7K3QM2XA';
 const LONELY = '0000000A';

@@ -4,7 +4,6 @@ import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
 import { useMemoryStore } from '../support/stores.ts';
-import { useDesk } from '../support/use-desk.ts';
 
 const dropped: string[] = [];
 onDrop((path) => void dropped.push(path));
@@ -51,12 +50,6 @@ it('drops a page that another replica has revalidated, once, also after an outag
   await store.ingest({ occurrences: [], revalidations: ['/after-the-end'] });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(dropped).toEqual(['/articles/7', '/later']);
-});
-
-it('does not journal a path that no index can have', async () => {
-  const { desk } = await useDesk();
-  const isJournaled = (length: number) => desk.journalRevalidation(`/${'a'.repeat(length)}`);
-  expect([isJournaled(1999), isJournaled(2000)]).toEqual([true, false]);
 });
 
 it('tells other replicas, in the spelling of requests, and logs if it cannot', async () => {

@@ -1,15 +1,14 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 import { createFailure } from '../support/desk.ts';
 import { useDesk } from '../support/use-desk.ts';
-import { usePostgres } from '../support/use-postgres.ts';
 
-const postgres = usePostgres();
 const PATIENCE = { timeout: 40_000, interval: 50 };
 
 /** A desk whose PostgreSQL is controlled by another administrator. */
 async function openTroubled() {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const admin = openPostgres(url);
   onTestFinished(() => admin.close());
   const role = `poor${new URL(url).pathname.slice(1)}`;

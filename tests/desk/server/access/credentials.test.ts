@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
 import { type RequestHandler, Router } from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { takeCredentials } from '../../../../src/desk/server/access/credentials.ts';
 import { toProxySignIn } from '../../../../src/desk/server/access/proxy-operator.ts';
@@ -13,6 +13,7 @@ import { createOrigins } from '../../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../../../src/server/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
+import { listenInTest } from '../../../support/listen.ts';
 import { askRaw } from '../../../support/raw-http.ts';
 import { noPathScrubber, testMaker } from '../../../support/unguarded.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
@@ -64,7 +65,6 @@ async function start() {
     },
   });
   const http = createHttpServer(site.app, { ...TEST_SERVER, log });
-  const { server } = http;
   const rules = {
     origins: createOrigins([], 'http://127.0.0.1'),
     trust: createProxyTrust(PROXIED.trustProxy),
@@ -78,12 +78,7 @@ async function start() {
   };
   const records = { log, funnel, scrubPath: noPathScrubber };
   handleUpgrades(http, { rules, records }, { upgrades, steps: [noting('step of a socket')] });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as { port: number };
+  const port = await listenInTest(http.server);
   const ask = (path: string, headers: readonly string[]) =>
     askRaw(port, `GET ${path} HTTP/1.1`, [`Host: 127.0.0.1:${port}`, ...headers]);
   return { ...site, seen, failures, lines, port, ask };

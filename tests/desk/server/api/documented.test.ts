@@ -33,6 +33,8 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
   [404, 'patch', UNKNOWN, OPEN],
   [412, 'patch', INCIDENT, { ...OPEN, ...STALE }],
   [422, 'patch', INCIDENT, { body: { status: { state: 'gone' } } }],
+  [422, 'patch', INCIDENT, { body: { status: { state: 'ignored', until: 1 } } }],
+  [422, 'patch', INCIDENT, { body: { ...OPEN.body, x: 1 } }],
   [413, 'patch', INCIDENT, { body: { text: 'x'.repeat(200_000) } }],
   [415, 'patch', INCIDENT, { body: 'hello', headers: { 'Content-Type': 'text/plain' } }],
   [404, 'post', `${UNKNOWN}/notes`, NOTE],

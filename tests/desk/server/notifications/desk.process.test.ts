@@ -1,15 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/desk/server/desk.ts';
+import { createPostgresDatabase } from '../../../support/postgres.ts';
 import { startMailServer, startWebhook } from '../../../support/receivers.ts';
 import { until } from '../../../support/until.ts';
 import { createFailure } from '../../support/desk.ts';
 import { useDesk } from '../../support/use-desk.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
 
 /** How long a loaded machine can take for a message that is due in five seconds (ms). */
 const PATIENCE = 30_000;
-
-const postgres = usePostgres();
 
 interface Sent {
   readonly event: string;
@@ -21,7 +19,7 @@ const listStates = async ({ calls }: Desk) => (await calls.listNotifications(50)
 it('sends each notification once to each target if two replicas share one PostgreSQL', async () => {
   const [webhook, mails] = [await startWebhook(), await startMailServer()];
   for (const receiver of [webhook, mails]) onTestFinished(() => receiver.close());
-  const databaseUrl = await postgres.createDatabase();
+  const databaseUrl = await createPostgresDatabase();
   const mail = { smtpUrl: `smtp://127.0.0.1:${mails.port}`, from: 'desk@example.com', to: ['ada@example.com'] };
   const to = { webhooks: [webhook.url], webhookSecret: undefined, mail };
   const notify = { ...to, after: 1, deskOrigin: 'https://desk.example.com' };

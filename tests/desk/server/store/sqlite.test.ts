@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -97,12 +96,6 @@ describe('the database file', () => {
       expect(count()).toBe(0);
       other.close();
     });
-  });
-
-  it('makes the store unavailable if its folder cannot be created', async () => {
-    const folder = createFolder(onTestFinished);
-    writeFileSync(join(folder, 'file'), '');
-    await expect(open(join(folder, 'file', 'desk.sqlite'))).rejects.toThrow(StoreAwayError);
   });
 
   it('fails only writes while another program writes', async () => {

@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
 import corpus from './corpus.json' with { type: 'json' };
 
 /** Bytes for one connection, and the responses that are acceptable. */
@@ -172,7 +173,6 @@ export function listBadInputs(doors: Doors): BadInput[] {
     ];
   });
 
-  const random = createRandom(1);
   const splinters = list('splinters').map((text) => Buffer.from(text, 'latin1'));
   const begin = Buffer.from(`${JSON.stringify({ dsn })}\n{"type":"event"}\n`);
   const exception = {
@@ -182,7 +182,7 @@ export function listBadInputs(doors: Doors): BadInput[] {
   const envelopes = [
     ...json.map((body) => Buffer.concat([begin, Buffer.from(body as string)])),
     Buffer.alloc(2_000_000, 'a'),
-    ...Array.from({ length: 200 }, () => mutate(random, envelope, splinters)),
+    ...listMutants(envelope, splinters, 200),
   ];
 
   const requests = [
@@ -192,10 +192,10 @@ export function listBadInputs(doors: Doors): BadInput[] {
     post('mutant', api, 'application/json', '{"text":"a"}'),
     post('mutant', api, 'application/json', '5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n', 'Transfer-Encoding: chunked'),
   ];
-  const mutants = Array.from({ length: 100 }, () =>
+  const mutants = requests.flatMap(({ door, bytes }) =>
     // An inserted line break can turn one request into two.
-    requests.map(({ door, bytes }) => raw(door, mutate(random, bytes, splinters), 3)),
-  ).flat();
+    listMutants(bytes, splinters, 100).map((mutant) => raw(door, mutant, 3)),
+  );
 
   return [
     ...framing,
@@ -206,28 +206,15 @@ export function listBadInputs(doors: Doors): BadInput[] {
   ];
 }
 
-/** Returns numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Changes, removes, doubles or inserts a few bytes. */
-function mutate(random: () => number, bytes: Buffer, splinters: readonly Buffer[]): Buffer {
-  const below = (count: number) => Math.floor(random() * count);
-  let mutant = bytes;
-  for (let times = 1 + below(4); times > 0; times -= 1) {
-    const at = below(mutant.length + 1);
-    const end = Math.min(mutant.length, at + below(12));
-    const part = mutant.subarray(at, end);
-    const choices = [Buffer.alloc(0), Buffer.concat([part, part]), Buffer.from([below(256)])];
-    const inserted = choices[below(4)] ?? splinters[below(splinters.length)] ?? part;
-    mutant = Buffer.concat([mutant.subarray(0, at), inserted, mutant.subarray(end)]);
-  }
-  return mutant;
+/** Bytes of which a few are replaced, removed, doubled or inserted: the same mutants in each run. */
+function listMutants(bytes: Buffer, splinters: readonly Buffer[], count: number): Buffer[] {
+  const inserted = fc.oneof(fc.constantFrom(...splinters), fc.uint8Array({ maxLength: 1 }));
+  const edit = fc.tuple(fc.nat(bytes.length), fc.nat(12), fc.nat(12), inserted);
+  const mutant = fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) =>
+    edits.reduce<Buffer>((given, [at, doubled, removed, added]) => {
+      const parts = [given.subarray(0, at), given.subarray(at, at + doubled), added, given.subarray(at + removed)];
+      return Buffer.concat(parts);
+    }, bytes),
+  );
+  return fc.sample(mutant, { numRuns: count, seed: 1 });
 }
