@@ -8,16 +8,10 @@ import { openMadeSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { createFolder } from '../../support/folder.ts';
-import { createPostgresDatabase } from '../../support/postgres.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
 import { createFailure } from '../support/desk.ts';
-import { runDesk } from '../support/terminal.ts';
+import { DATABASES, type Env, runDesk } from '../support/terminal.ts';
 import { useDesk } from '../support/use-desk.ts';
-
-type Env = Record<string, string>;
-
-const sqliteEnv = async (): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished) });
-const postgresEnv = async () => ({ ...(await sqliteEnv()), DESK_DATABASE_URL: await createPostgresDatabase() });
 
 const SHARED = '7K3QM2XA';
 const LONELY = '0000000A';
@@ -111,10 +105,7 @@ const listPlaces = (words: Readonly<Record<string, string>>, leftovers: readonly
   ...new Set(findCanaries(words, leftovers).map((found) => found.split(' …')[0])),
 ];
 
-describe.each([
-  ['SQLite', sqliteEnv],
-  ['PostgreSQL', postgresEnv],
-])('a forgotten visitor, on %s', (_name, makeEnv) => {
+describe.each(DATABASES)('a forgotten visitor, on %s', (_name, makeEnv) => {
   it('is removed from every column, file and packed byte, and other visitors are not', async () => {
     const env = await makeEnv();
     const desk = await openDesk(env);
@@ -139,7 +130,7 @@ describe.each([
 });
 
 it('a visitor is forgotten by an address of a failure, an IP address or an own id', async () => {
-  const env = await sqliteEnv();
+  const env: Env = { DATA_DIR: createFolder(onTestFinished) };
   const desk = await openDesk(env);
   const visitors = createVisitors({ readSalts: desk.calls.readSalts });
   await visitors.refresh();

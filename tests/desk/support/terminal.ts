@@ -1,5 +1,8 @@
 import { PassThrough } from 'node:stream';
+import { onTestFinished } from 'vitest';
 import { runTerminal } from '../../../src/desk/server/terminal/run-terminal.ts';
+import { createFolder } from '../../support/folder.ts';
+import { useEmptyDesk } from './use-postgres.ts';
 
 export interface Said {
   readonly code: number;
@@ -7,12 +10,18 @@ export interface Said {
   readonly err: string;
 }
 
+export type Env = Readonly<Record<string, string>>;
+
+const useFolder = () => ({ DATA_DIR: createFolder(onTestFinished) });
+
+/** The settings of a desk without a server, by database. */
+export const DATABASES: readonly (readonly [name: string, makeEnv: (more?: Env) => Promise<Env>])[] = [
+  ['SQLite', async (more) => ({ ...useFolder(), ...more })],
+  ['PostgreSQL', async (more) => ({ ...useFolder(), DESK_DATABASE_URL: await useEmptyDesk(), ...more })],
+];
+
 /** Runs the desk's command from source, with piped output. */
-export async function runDesk(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  encoding: BufferEncoding = 'utf8',
-): Promise<Said> {
+export async function runDesk(args: readonly string[], env: Env, encoding: BufferEncoding = 'utf8'): Promise<Said> {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const texts = [out, err].map((stream) => {
     const chunks: Buffer[] = [];

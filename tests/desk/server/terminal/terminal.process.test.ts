@@ -9,7 +9,6 @@ import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../../src/shared/reporting/address.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { createFolder } from '../../../support/folder.ts';
 import { ADA } from '../../../support/people.ts';
 import { createPostgresDatabase } from '../../../support/postgres.ts';
 import { createTestLog } from '../../../support/test-log.ts';
@@ -17,16 +16,13 @@ import { createFailure } from '../../support/desk.ts';
 import { fullWithSource } from '../../support/desk-api.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
 import { ingest } from '../../support/stores.ts';
-import { runDesk } from '../../support/terminal.ts';
+import { DATABASES, type Env, runDesk } from '../../support/terminal.ts';
 import { useDesk } from '../../support/use-desk.ts';
 import { useEmptyDesk } from '../../support/use-postgres.ts';
 
 const TOKEN = 'a-token-of-an-operator';
 const DIGEST = '7K3QM2XA';
-type Env = Readonly<Record<string, string>>;
-
-const sqliteEnv = async (more: Env = {}): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished), ...more });
-const postgresEnv = async () => sqliteEnv({ DESK_DATABASE_URL: await useEmptyDesk(), OPERATOR_TOKEN: TOKEN });
+const [[, sqliteEnv], [, postgresEnv]] = DATABASES;
 
 /** Opens a desk, as a running server has it. */
 async function start(env: Env) {
@@ -41,10 +37,7 @@ async function record({ journal, calls }: Desk, ...failures: readonly Failure[])
   await calls.flush();
 }
 
-describe.each([
-  ['SQLite', sqliteEnv],
-  ['PostgreSQL', postgresEnv],
-])('next to a running server, on %s', (_name, makeEnv) => {
+describe.each(DATABASES)('next to a running server, on %s', (_name, makeEnv) => {
   it('lists failures, and shows the one that a digest, an address, a request id or a trace id names', async () => {
     const env = await makeEnv();
     const { desk, run } = await start(env);
