@@ -82,15 +82,7 @@ test.each<[name: string, story: object, request?: object]>([
   ['loader-property', { origin: 'loader', route: '/loader/:way' }, { url: '/loader/property?token=[redacted]' }],
   ['loader-thrown', { origin: 'loader', title: expect.stringMatching(/^PaymentError: The card was declined/) }],
   ['loader-cause', { origin: 'loader' }],
-  ['loader-string', { origin: 'loader', title: expect.stringMatching(/^NonError: a string/) }],
   ['loader-network', { kind: 'network', origin: 'loader' }],
-  [
-    'loader-upstream',
-    {
-      title: expect.stringMatching(/^PaymentError/),
-      breadcrumbs: [{ category: 'fetch', level: 'error', message: expect.stringContaining('GET http://127.0.0.1:4/') }],
-    },
-  ],
   ['loader-unsendable', { origin: 'loader', route: '/loader/:way' }],
   ['guard', { origin: 'guard' }, GET],
   ['shell-render', { origin: 'render', title: expect.stringMatching(/^TypeError/) }],
@@ -98,21 +90,17 @@ test.each<[name: string, story: object, request?: object]>([
   ['route', { origin: 'step' }],
   ['mounted-app', { origin: 'step' }],
   ['action-thrown', { origin: 'action' }, { method: 'POST' }],
-  ['action-native', { origin: 'action' }, { method: 'POST' }],
   ['api-thrown', { origin: 'api', route: '/api/orders/:id' }, { ...GET, ...ORDER }],
   ['api-rejected', { origin: 'api', route: '/api/orders/:id' }, { method: 'DELETE', ...ORDER }],
   ['part-render', { origin: 'render' }, { url: '/part' }],
   ['after-flush', { origin: 'render' }, { url: '/after' }],
-  ['late-rejected', { origin: 'late' }, { url: '/late/thrown' }],
-  ['late-native', { origin: 'late' }, { url: '/late/native' }],
+  ['late-rejected', { origin: 'late' }, { url: '/late' }],
   ['late-write', { origin: 'request' }, GET],
   ['unhandled-rejection', { origin: 'request', route: '/loader/:way' }],
   ['blocked-loop', { kind: 'blocked-loop', origin: 'process', extra: { ms: expect.any(Number) } }],
   ['uncaught', { origin: 'process' }],
   ['click', { ...BUTTON, title: expect.stringMatching(/^TypeError: The button was not ready/) }],
-  ['click-string', { ...BUTTON, title: expect.stringMatching(/no error at all/) }],
   ['rejection', { ...BUTTON, title: expect.stringMatching(/^Error: Nobody waited/) }],
-  ['timer', { ...BUTTON, title: expect.stringMatching(/^TypeError/) }],
   ['effect', BUTTON],
   ['render', { ...BUTTON, title: expect.stringMatching(/^TypeError/) }],
   ['client-render', { side: 'browser', route: '/client-render' }],
@@ -123,7 +111,7 @@ test.each<[name: string, story: object, request?: object]>([
   const { full } = occurrence ?? {};
   expect(full).toMatchObject({ kind: 'exception', side: 'server', ...story });
   expect(full?.request ?? {}).toMatchObject(request);
-  const hasPlace = !['loader-string', 'loader-unsendable', 'blocked-loop', 'click-string', 'mismatch'].includes(name);
+  const hasPlace = !['loader-unsendable', 'blocked-loop', 'mismatch'].includes(name);
   const component = name === 'mismatch' ? 'src/shared/product/pages/browser/mismatch.tsx:1' : undefined;
   expect([places.has(name), full && placeOf(full)]).toEqual([hasPlace, component ?? places.get(name)]);
   const isServer = full?.side === 'server';
@@ -180,7 +168,7 @@ describe('a digest', () => {
 
   test('is different for each failure', () => {
     const digests = [...toDigests(addresses).values()];
-    expect(digests.length).toBeGreaterThan(30);
+    expect(digests.length).toBeGreaterThan(25);
     expect(new Set(digests).size).toBe(digests.length);
   });
 
@@ -235,7 +223,6 @@ describe('a tab that was open across a deploy', () => {
   async function failOn(page: Page): Promise<ReadonlyMap<string, ReportAnswer>> {
     const answers = new Map<string, ReportAnswer>();
     answers.set('home-click', await reportOf(page, () => press(page, 'open')));
-    answers.set('home-list', await reportOf(page, () => press(page, 'list')));
     await press(page, 'more');
     return answers.set('more-click', await reportOf(page, () => press(page, 'buy')));
   }

@@ -4,7 +4,6 @@ import { settings } from '#product-server/settings.ts';
 import { readDeskSettings } from '../../../src/desk/server/read-settings.ts';
 import { DESK_SETTINGS } from '../../../src/desk/server/settings.ts';
 import { readConfig, SETTINGS } from '../../../src/server/config.ts';
-import { Day, MiB } from '../../../src/shared/units.ts';
 
 const WEBHOOK = { WEBHOOK_URL: 'https://hooks.example.com/canary,b,https://other.example/' };
 const MAIL = { SMTP_URL: 'smtps://ada:canary@mail.example.com', MAIL_FROM: 'a@b.c', MAIL_TO: 'd@e.f, g@h.i' };
@@ -54,11 +53,6 @@ it('needs a token that all replicas know', () => {
   const shared = { DESK_DATABASE_URL: 'postgres://desk@localhost/desk' };
   expect(() => readAll(shared)).toThrow('The setting OPERATOR_TOKEN is missing');
   expect(readAll({ ...shared, OPERATOR_TOKEN: 'x'.repeat(20) }).databaseUrl).toBe(shared.DESK_DATABASE_URL);
-});
-
-it('has defaults', () => {
-  expect(readAll({})).toMatchObject({ databaseUrl: undefined, retention: { maxAge: 90 * Day, maxBytes: 500 * MiB } });
-  expect(read(WEBHOOK)?.after).toBe(1);
 });
 
 it.each([

@@ -63,27 +63,6 @@ describeStores('the list of incidents', (open) => {
     expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  it('is filtered by side, kind, route, release and time', async () => {
-    const { store } = await open();
-    const old = thisHour - 50 * Hour;
-    await ingest(
-      store,
-      fullOf({ digest: '00000001', at: old, route: '/a', release: 'v1' }),
-      fullOf({ digest: '00000002', kind: 'hydration', side: 'browser', route: '/b', release: 'v2' }),
-      fullOf({ digest: '00000003', at: old, side: 'browser', release: 'v3' }),
-    );
-    const cases: [object, string[]][] = [
-      [{ side: 'server' }, ['00000001']],
-      [{ side: 'browser' }, ['00000002', '00000003']],
-      [{ kind: 'hydration' }, ['00000002']],
-      [{ route: '/a' }, ['00000001']],
-      [{ release: 'v2' }, ['00000002']],
-      [{ from: thisHour - Hour }, ['00000002']],
-      [{ from: old, side: 'browser' }, ['00000002', '00000003']],
-    ];
-    for (const [filter, digests] of cases) expect(await listDigests(store, filter)).toEqual(digests);
-  });
-
   it('is filtered by state, and counts the states', async () => {
     const { store } = await open();
     await fill(store, 4);

@@ -117,21 +117,6 @@ describeStores('retention', (open) => {
     expect(Number(left?.count)).toBeLessThan(5000);
   });
 
-  it('deletes the releases of an incident by age, except for its latest', async () => {
-    const { store, driver } = await open();
-    for (const release of ['v1', 'v2', 'v3']) await ingest(store, fullOf({ release, build: release }));
-    const age = (release: string, days: number) =>
-      driver.run('UPDATE desk_releases SET last_at = last_at - ? WHERE release = ?', [days * Day, release]);
-    const releases = async () => (await store.listReleases(KEY)).map(({ release }) => release);
-    await age('v1', 91);
-    await retain(store);
-    expect(await releases()).toEqual(expect.not.arrayContaining(['v1']));
-    await age('v2', 92);
-    await age('v3', 91);
-    await retain(store);
-    expect(await releases()).toEqual(['v3']);
-  });
-
   it('deletes the marks of builds by age, except for the latest and those in which incidents happened', async () => {
     const { store, driver } = await open();
     for (const id of ['quiet', 'failed', 'running', 'latest']) await store.useBuild({ id, release: id });

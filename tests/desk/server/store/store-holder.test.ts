@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
-import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { createStoreHolder } from '../../../../src/desk/server/store/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
@@ -13,11 +13,6 @@ function hold(open: () => Promise<Store>) {
   onTestFinished(() => holder.close());
   holder.start();
   return { holder, levels: () => lines.map(({ level }) => level) };
-}
-
-function useFakeTimers() {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
 }
 
 it('a store is unavailable if the disk is full, until a write succeeds', async () => {
@@ -40,7 +35,8 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
 });
 
 it('opens a lost store only once, and does not lose it again to late errors of the earlier one', async () => {
-  useFakeTimers();
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const opening: ((store: Store) => void)[] = [];
   const close = vi.fn(async () => undefined);
   const openOne = () => opening.at(-1)?.({ close } as unknown as Store); // The rest is not called.
@@ -59,18 +55,4 @@ it('opens a lost store only once, and does not lose it again to late errors of t
   await fail(2);
   await Promise.all(uses);
   expect([opening.length, close.mock.calls.length, holder.reachableSince !== undefined]).toEqual([2, 1, true]);
-});
-
-it('a store that hangs is not back while its queries wait for a connection', async () => {
-  useFakeTimers();
-  let check = () => Promise.reject(new QueryFailedError('busy', 'timeout exceeded when trying to connect ()'));
-  const store = { check: () => check(), close: async () => undefined } as unknown as Store; // The rest is not called.
-  const { holder, levels } = hold(async () => store);
-  await expect(holder.use(() => Promise.reject(new StoreAwayError('no answer')))).rejects.toThrow(StoreAwayError);
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(holder.reachableSince).toBeUndefined();
-  check = () => Promise.reject(new QueryFailedError('refused', 'read-only'));
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(holder.reachableSince).toBeDefined();
-  expect(levels().filter((level) => level !== 'warn')).toEqual(['error', 'info']);
 });

@@ -98,16 +98,6 @@ describeStores('a store', (open) => {
     expect(await find({ digest: '00000000' })).toBeUndefined();
   });
 
-  it('stores the next journal position with each batch', async () => {
-    const { store } = await open();
-    expect(await store.readPosition('run-1')).toEqual(START);
-    const next = { segment: 3, offset: 4711 };
-    await store.ingest({ occurrences: [fullOf()], from: { process: 'run-1', start: START, next } });
-    expect(await store.readPosition('run-1')).toEqual(next);
-    await store.forgetJournal('run-1');
-    expect(await store.readPosition('run-1')).toEqual(START);
-  });
-
   it('counts a piece of a journal once, even if a commit that was given up arrives during the next try', async () => {
     const { store } = await open();
     const ingestAt = async (start: LogPosition) => {
@@ -133,25 +123,6 @@ describeStores('a store', (open) => {
     expect(await store.readPosition('run-1')).toEqual(START);
     expect(await store.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
     expect(await find()).toBeDefined();
-  });
-
-  it('drops only values that it never accepts at the first try, and at the last one what it keeps refusing', async () => {
-    const { store, driver } = await open();
-    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
-    const later = summaryOf({ digest: '00000002' });
-    const occurrences = [summaryOf({ digest: '00000001' }), broken, later];
-    const counts = async () => (await store.listIncidents({ limit: 10 })).incidents.length;
-    // A table that cannot be used for a while, which only aliases need.
-    const moved = { ...later, shownAs: '00000003' };
-    await driver.run('ALTER TABLE desk_aliases RENAME TO desk_elsewhere');
-    await expect(store.ingestEach({ occurrences: [...occurrences, moved] })).rejects.toMatchObject({
-      reason: 'refused',
-    });
-    expect(await counts()).toBe(0);
-    const refused = await store.ingestEach({ occurrences: [...occurrences, moved] }, { isLast: true });
-    expect(refused.map(({ occurrence }) => occurrence)).toEqual([broken, moved]);
-    expect(await counts()).toBe(2);
-    await driver.run('ALTER TABLE desk_elsewhere RENAME TO desk_aliases');
   });
 
   it('stores text with characters that databases reject', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
@@ -34,8 +34,8 @@ async function setUp() {
     namespace: 'test',
     log,
   });
-  const beat = async (id: string, age = 0, environment = START.environment) => {
-    await store.storeHeartbeat({ ...START, id, environment }, { inFlight: [], memory: 1 }, 0);
+  const beat = async (id: string, age: number) => {
+    await store.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
@@ -78,17 +78,5 @@ describe('a replica', () => {
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
     expect(await store.readUnended('own')).toBeUndefined();
-  });
-
-  it('counts no death under `npm run dev`, which kills slow servers, except of another environment', async () => {
-    const { records, store, beat, lines } = await setUp();
-    vi.stubEnv('SPILLWAY_DEV', '1');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    await beat('replaced', DEAD_AFTER + 1000);
-    await records.endOfSilent();
-    expect([lines, await store.readUnended('replaced')]).toEqual([[], undefined]);
-    await beat('other', DEAD_AFTER + 1000, 'staging');
-    await records.endOfSilent();
-    expect(lines).toHaveLength(1);
   });
 });
