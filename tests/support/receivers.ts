@@ -14,14 +14,14 @@ export interface WebhookReceiver {
 }
 
 /** Starts a local webhook. */
-export async function startWebhook(port = 0): Promise<WebhookReceiver> {
+export async function startWebhook(): Promise<WebhookReceiver> {
   const posted: WebhookReceiver['posted'] = [];
   const server = createHttpServer(async (req, res) => {
     posted.push({ headers: req.headers, method: req.method ?? '', body: await text(req) });
     res.writeHead(receiver.answer.status, receiver.answer.headers).end('anything');
   });
   const receiver: WebhookReceiver = {
-    url: `http://127.0.0.1:${await listen(server, port)}/hook`,
+    url: `http://127.0.0.1:${await listen(server)}/hook`,
     posted,
     answer: { status: 200 },
     close: () => end(server, () => server.closeAllConnections()),
@@ -57,7 +57,7 @@ export async function startMailServer({ offers = [] as readonly string[] } = {})
   return receiver;
 }
 
-const createMail = () => ({ from: '', to: [] as string[], data: '', auth: '' });
+const createMail = () => ({ data: '', auth: '' });
 
 function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], answer: () => string): void {
   const say = (reply: string) => void socket.write(`${reply}\r\n`);
@@ -79,10 +79,7 @@ function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], a
       return say('250 taken');
     }
     const verb = line.slice(0, 4).toUpperCase();
-    const address = /<(.*?)>/.exec(line)?.[1] ?? '';
     if (verb === 'AUTH') mail.auth = line;
-    if (verb === 'MAIL') mail.from = address;
-    if (verb === 'RCPT') mail.to.push(address);
     if (verb === 'DATA') data = [];
     say(replies[verb]?.() ?? '250 OK');
     if (verb === 'QUIT') socket.end();

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useRecipe } from '../../recipes/recipe.ts';
 import { type RunningApp, startApp } from '../../support/owned-app.ts';
-import { lookUp } from '../support/gallery.ts';
 
 const app = useRecipe('extending', (it) => {
   it.replace('src/server/product/pages/index.ts', 'home: null', 'home');
@@ -61,29 +60,6 @@ describe("the app's files", () => {
     expect(again).toBe(first);
     expect(other).not.toBe(first);
     await expect.poll(log).toContain('ProviderError: The provider b did not respond.');
-  });
-
-  it('identify a visitor', async () => {
-    const { url } = running;
-    // Until it has the store's salt, a process hashes visitors with its own.
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
-    const fail = async (customer: string) => {
-      const reply = await fetch(`${url}/api/payments/visited`, { headers: { cookie: `customer=${customer}` } });
-      return ((await reply.json()) as { digest: string }).digest;
-    };
-    const digest = await fail('ann');
-    await fail('ann');
-    await fail('bob');
-    // All from the same IP address.
-    const count = async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors;
-    await expect.poll(count).toBe(2);
-  });
-
-  it('add sources to the content policy', async () => {
-    const { url } = running;
-    const policy = (await fetch(url)).headers.get('content-security-policy');
-    expect(policy).toContain("img-src 'self' data: https://images.example;");
-    expect(policy).toContain("connect-src 'self' https://api.example;");
   });
 
   it('accept posts from the origin that a page lists, only for that page', async () => {

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { toNewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
-import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
+import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, VERA } from '../../../support/people.ts';
 import { fullOfStranger, fullWithSource, startDeskApi } from '../../support/desk-api.ts';
 import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
@@ -210,17 +210,8 @@ describe('the list', () => {
     }
   });
 
-  it('has rows as on the page, totals, and whether failures are still arriving', async () => {
-    const { get } = await start();
-    const { body, headers } = await get('/incidents?limit=1&span=14d', { token: VERA.token });
-    expect(body).toMatchObject({
-      incidents: [{ digest: OTHER, counts: { server: 1 }, chart: { step: Day } }],
-      totals: { open: 2, resolved: 0, ignored: 0 },
-      isArriving: false,
-    });
-    expect(headers['cache-control']).toBe('private, no-cache');
-    expect(headers.vary).toContain('Authorization');
+  it('says whether failures are still arriving', async () => {
     const busy = await startDeskApi({ calls: { settle: async () => false } });
-    expect((await busy.get('/incidents')).body.isArriving).toBe(true);
+    expect((await busy.get('/incidents', { token: VERA.token })).body.isArriving).toBe(true);
   });
 });

@@ -49,13 +49,6 @@ describeStores('a store', (open) => {
     ]);
   });
 
-  it('stores a late journal with its original times', async () => {
-    const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
-    await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));
-    const expected = { firstAt: hour - 5000, firstRelease: 'v1', lastAt: hour, lastRelease: 'v2' };
-    expect(await read()).toMatchObject(expected);
-  });
-
   it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour for each side', async () => {
     const many = Array.from({ length: 1800 }, (_, index) =>
       summaryOf({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
-import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { Hour, Minute, Second } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, retain } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
@@ -28,16 +28,6 @@ describeStores('a store', (open) => {
     await store.createLink('link 2', ada);
     await driver.run('UPDATE desk_links SET expires_at = expires_at - ?', [15 * Minute]);
     expect(await store.takeLink('link 2')).toBeUndefined();
-  });
-
-  it('keeps the first salt of a day, and deletes salts from before yesterday', async () => {
-    const { store, driver } = await open();
-    const today = Math.floor(Date.now() / Day);
-    const offer = (salt: string) => store.readSalts([0, today].map((day) => ({ day, salt: `${salt} ${day}` })));
-    const first = await offer('first');
-    expect(await offer('second')).toEqual(first);
-    await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
-    expect((await store.readSalts([])).map(({ day }) => day)).toEqual([0]);
   });
 
   it('lists revalidations to those who looked before, and deletes them later', async () => {

@@ -129,20 +129,6 @@ describe('the test of a failure in a browser', () => {
     expect(made?.missing).toHaveLength(1);
   });
 
-  it('fails until it has the session, and on the page to sign in', () => {
-    const request = { method: 'GET', url: 'https://a.example/cart?x=1', credentials: ['_ga', 'sid'] };
-    expect(inBrowser({ request })?.text).toContain(`
-  const cookie = { name: 'sid', value: '', url: site.url };
-  expect(cookie.value, 'Set \`cookie\` above. If this failure needs no session, delete this line.').not.toBe('');
-  const { page, failures } = await site.open('/cart?x=1', { cookie });
-  expect(new URL(page.url()).pathname, 'The signed-in visitor cannot open this page.').toBe('/cart');
-`);
-    expect(inBrowser({ request, kind: 'hydration' })?.text).toContain(`
-  const server = await site.open('/cart?x=1', { javaScriptEnabled: false, cookie: cookie });
-  const browser = await site.open('/cart?x=1', { cookie: cookie });
-`);
-  });
-
   it.each([
     '//evil.example/cart',
     '/\t/evil.example/cart',

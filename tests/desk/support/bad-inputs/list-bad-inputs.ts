@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
+import { OPERATOR, SITE_HOST } from '../../server/whole-site.tsx';
 import corpus from './corpus.json' with { type: 'json' };
 
 /** Bytes for one connection, and the responses that are acceptable. */
@@ -12,25 +13,11 @@ export interface BadInput {
   readonly most: number;
 }
 
-/** Addresses of the site under test. */
-interface Doors {
-  readonly host: string;
-  /** A page that is rendered for each request, and one that is cached. */
-  readonly page: string;
-  readonly kept: string;
-  /** A page whose last path segment is a parameter, up to its last slash. */
-  readonly item: string;
-  readonly form: string;
-  /** The name of an action of the form. */
-  readonly action: string;
-  /** Accepts JSON by POST. */
-  readonly api: string;
-  readonly asset: string;
-  /** The DSN of the browser's SDK. */
-  readonly dsn: string;
-  /** An operator's token, to reach what is behind the sign-in. */
-  readonly token: string;
-}
+/** Addresses of the site under test, which the corpus names. `kept` is cached. */
+const DOORS = {
+  ...{ host: SITE_HOST, page: '/', kept: '/static', item: '/items/', form: '/form', action: 'form.tell' },
+  ...{ api: '/api/echo', asset: '/assets/main-1.js', dsn: `https://spillway@${SITE_HOST}/1`, token: OPERATOR },
+};
 
 /** The path of a request that is hidden inside another one. It must never reach a handler. */
 export const HIDDEN_PATH = '/hidden-in-another';
@@ -40,12 +27,12 @@ const PARTS = 'multipart/form-data; boundary=x';
 const ENCODERS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
 
 /** Several thousand requests that no well-behaved client sends, for all parts of a site. The same in each run. */
-export function listBadInputs(doors: Doors): BadInput[] {
-  const { host, page, kept, item, form, action, api, asset, dsn, token } = doors;
+export function listBadInputs(): BadInput[] {
+  const { host, page, kept, item, form, action, api, asset, dsn, token } = DOORS;
 
   /** The texts of the corpus, in which `«ab*3»` is `ababab` and `{host}` is an address. */
   function list(name: keyof typeof corpus, names: Readonly<Record<string, string>> = {}): string[] {
-    const values: Readonly<Record<string, string>> = { ...doors, HOST: host.toUpperCase(), ...names };
+    const values: Readonly<Record<string, string>> = { ...DOORS, HOST: host.toUpperCase(), ...names };
     return corpus[name].map((text) =>
       text
         .replace(/«(.+?)\*(\d+)»/gs, (_whole, unit: string, count) => unit.repeat(Number(count)))
