@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
-import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
+import { onDrop } from '../../../src/server/pages/revalidate.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
 import { useMemoryStore } from '../support/stores.ts';
@@ -50,14 +50,4 @@ it('drops a page that another replica has revalidated, once, also after an outag
   await store.ingest({ occurrences: [], revalidations: ['/after-the-end'] });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(dropped).toEqual(['/articles/7', '/later']);
-});
-
-it('tells other replicas, in the spelling of requests, and logs if it cannot', async () => {
-  const { state, journaled, lines } = await startReplica();
-  revalidate('/größe?page=2');
-  expect([dropped, journaled, lines]).toEqual([['/gr%C3%B6%C3%9Fe'], ['/gr%C3%B6%C3%9Fe'], []]);
-  state.isFull = true;
-  revalidate('/mine');
-  expect(dropped).toContain('/mine');
-  expect(lines).toMatchObject([{ message: expect.stringContaining('Other replicas were not told') }]);
 });

@@ -71,14 +71,6 @@ describe('the list', () => {
     expect((await show('/desk?search=7k3q-m2xa')).headers.location).toBe(`/desk/${CART}`);
     expect((await show(`/desk?search=${CART}-9F4W0R6B`)).headers.location).toBe(`/desk/${CART}/9F4W0R6B`);
   });
-
-  it('says why it is empty, and on a new desk how to see a first failure', async () => {
-    const { words } = await start();
-    expect(await words('/desk?kind=csp')).toContain('No matching incidents');
-    expect(await words('/desk?state=resolved')).toContain('No resolved incidents');
-    const { get, enter } = await startDeskSite();
-    expect((await get('/desk', await enter())).text).toContain('Nothing has failed yet');
-  });
 });
 
 describe('changing several incidents', () => {

@@ -46,10 +46,7 @@ describe.each(DATABASES)('next to a running server, on %s', (_name, makeEnv) => 
     const listed = await run();
     expect(listed.out).toMatch(/^# 2 incidents \(open, production\)\n\n- \*\*\w{8}\*\* `/);
     expect(listed.out).toContain(`- **${DIGEST}** \`TypeError: boom\`\n  Open, 1 time, last just now in \`v1\``);
-    expect((await run('list', '--limit', '1')).out).toContain('1 more: `--limit 2`');
     expect((await run('list', '--environment', 'staging', '--search', 'boom')).out).toMatch(/^# 0 incidents/);
-    const elsewhere = await runDesk(['list'], { ...env, SENTRY_ENVIRONMENT: 'local' });
-    expect(elsewhere).toMatchObject({ err: 'There are more in --environment production.\n' });
     const json = JSON.parse((await run('list', '--json', '--state', 'all')).out);
     expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
 
@@ -66,8 +63,6 @@ describe.each(DATABASES)('next to a running server, on %s', (_name, makeEnv) => 
     expect((await run()).out).toContain('\n  Regression, 2 times');
     await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
     expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
-    const local = { ...env, SENTRY_ENVIRONMENT: 'local' };
-    expect((await runDesk([DIGEST, '--environment', 'production'], local)).err).toMatch(/^This incident was deleted/);
   });
 });
 
