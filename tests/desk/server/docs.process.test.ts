@@ -45,17 +45,6 @@ it('shows a journal that cannot be written', async () => {
   await expect.poll(async () => (await sendReport(server.url)).status).toBe(200);
 });
 
-it('prints a link that opens the site signed in, once, for the first operator of a local start', async () => {
-  await expect.poll(server.log).toContain(`(once, within 15 minutes): ${server.url}/desk/start?ticket=`);
-  const [link = ''] = /http\S+ticket=\S+/.exec(server.log()) ?? [];
-  const open = (url: string, Cookie = '') => fetch(url, { redirect: 'manual', headers: { Cookie } });
-  const [first, second] = [await open(link), await open(link)];
-  expect([first.status, first.headers.get('location')]).toEqual([303, '/']);
-  expect([second.status, second.headers.get('location')]).toEqual([303, link.replace(/.*\/desk\/start/, '/desk')]);
-  const cookie = String(first.headers.get('set-cookie')).split(';')[0] ?? '';
-  expect((await open(`${server.url}/desk`, cookie)).status).toBe(200);
-});
-
 it('prints no link if tokens and PUBLIC_ORIGINS are set, and warns if links in notifications would have no host', async () => {
   const env = { OPERATOR_TOKEN, PUBLIC_ORIGINS: 'https://example.com', HOST: '0.0.0.0', DESK_PORT: '0' };
   const other = await startServer({ ...env, WEBHOOK_URL: 'https://hooks.example' });

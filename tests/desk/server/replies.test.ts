@@ -50,8 +50,6 @@ const KINDS: readonly Kind[] = [
   one('a static page', 'GET /static', 200, 'by all, who ask'),
   one('a page that does not exist', 'GET /nothing', 404),
   one('a page that fails', 'GET /fail', 500),
-  one('a redirect to the normal form of a URL', 'GET /%73tatic', 308),
-  one('OPTIONS of a page', 'OPTIONS /form', 204),
   one('a method that a page rejects', 'DELETE /form', 405),
   one('a method that the server rejects', 'TRACE /', 405),
 
@@ -59,7 +57,6 @@ const KINDS: readonly Kind[] = [
   one('page data with its ETag', 'GET /_data/form', 304, 'by its reader', { headers: () => current('/_data/form') }),
 
   form('a form that is accepted', 'a=1', 303),
-  form('a form of another release', '_action=form.none', 409),
   form('a form posted by a script', '_action=form.tell', 200, [`Accept: ${ACTION_ACCEPT}`]),
   form('a form of another site', 'a=1', 403, ['Sec-Fetch-Site: cross-site']),
 

@@ -5,49 +5,33 @@ import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
 import { useMemoryStore } from '../support/stores.ts';
 
-const dropped: string[] = [];
-onDrop((path) => void dropped.push(path));
-
-async function startReplica() {
-  const { log, lines } = createTestLog();
-  const { store } = await useMemoryStore();
-  const state = { isAway: false, isFull: false, looks: 0 };
-  const journaled: string[] = [];
-  const end = startRevalidations({
-    calls: {
-      async listRevalidations(since) {
-        if (state.isAway) throw new Error('away');
-        const found = await store.listRevalidations(since);
-        state.looks += 1;
-        return found;
-      },
-    },
-    store: (path) => !state.isFull && journaled.push(path) > 0,
-    log,
-    interval: 5,
-  });
-  dropped.length = 0;
-  onTestFinished(end);
-  /** Resolves after a look that began after this call. */
-  async function looked(): Promise<void> {
-    const before = state.looks;
-    await until(() => state.looks > before + 1, 'two looks');
-  }
-  await looked();
-  return { store, lines, looked, journaled, state, end };
-}
-
 it('drops a page that another replica has revalidated, once, also after an outage', async () => {
-  const { store, state, looked, end } = await startReplica();
-  await store.ingest({ occurrences: [], revalidations: ['/articles/7'] });
+  const { store } = await useMemoryStore();
+  const dropped: string[] = [];
+  onDrop((path) => void dropped.push(path));
+  let isAway = false;
+  let looks = 0;
+  async function listRevalidations(since: number) {
+    if (isAway) throw new Error('away');
+    const found = await store.listRevalidations(since);
+    looks += 1;
+    return found;
+  }
+  const { log } = createTestLog();
+  const end = startRevalidations({ calls: { listRevalidations }, store: () => true, log, interval: 5 });
+  onTestFinished(end);
+  const revalidate = (path: string) => store.ingest({ occurrences: [], revalidations: [path] });
+  await until(() => looks > 0, 'the first look');
+  await revalidate('/articles/7');
   await expect.poll(() => dropped).toEqual(['/articles/7']);
-  state.isAway = true;
-  await store.ingest({ occurrences: [], revalidations: ['/later'] });
-  state.isAway = false;
+  isAway = true;
+  await revalidate('/later');
+  isAway = false;
   await expect.poll(() => dropped).toEqual(['/articles/7', '/later']);
-  await looked();
+  const before = looks;
+  await until(() => looks > before + 1, 'two looks');
   end();
-  await store.ingest({ occurrences: [], revalidations: ['/after-the-end'] });
+  await revalidate('/after-the-end');
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(dropped).toEqual(['/articles/7', '/later']);
 });

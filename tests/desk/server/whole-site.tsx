@@ -90,7 +90,6 @@ function createApi() {
   const api = createFakeApi();
   api.use(resource('/form', { POST: [...formBody(), (req, res) => void res.json(req.body)] }));
   api.use(resource('/me', { GET: (req, res) => void res.json({ words: nameUser(req.headers.cookie) }) }));
-  api.use(resource('/gone', { DELETE: (_req, res) => void res.status(204).end() }));
   return api;
 }
 

@@ -40,14 +40,12 @@ const MANIFEST: AssetManifest = {
 };
 
 export interface DeskSiteOptions {
-  readonly tokens?: readonly OperatorToken[];
   /** What an authenticating proxy sends. */
   readonly proxy?: { readonly header: string; readonly secret: string; readonly operators: readonly string[] };
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
   /** The store's database. Defaults to an in-memory SQLite. */
   readonly driver?: SqlDriver;
-  readonly targets?: readonly string[];
   readonly links?: DeskLinks;
   /** Replaces calls of the desk worker. */
   readonly calls?: Partial<DeskCalls>;
@@ -108,8 +106,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);
     const checkToken = createCheckToken(known, () => now);
-    const { targets = [], links = {} } = options;
-    const facts = { environment: 'test', release: 'v1', links, targets };
+    const facts = { environment: 'test', release: 'v1', links: options.links ?? {}, targets: [] };
     const credentials = {
       takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
     };
@@ -165,7 +162,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       },
     };
   }
-  return start(options.tokens ?? [ADA, VERA]);
+  return start([ADA, VERA]);
 }
 
 /** Returns the Cookie header that a browser would send back. @throws if no cookie was set */

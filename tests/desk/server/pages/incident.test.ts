@@ -6,7 +6,7 @@ import { VERA } from '../../../support/people.ts';
 import { createFailure } from '../../support/desk.ts';
 import { fullOfStranger, fullWithSource } from '../../support/desk-api.ts';
 import { type DeskSiteOptions, startDeskSite, toWords } from '../../support/desk-site.ts';
-import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const KEY = `${DIGEST}@test`;
@@ -150,16 +150,6 @@ describe('an address', () => {
     const { text } = await show(`/desk/${DIGEST}/BBBBBBBB`);
     expect(text).toMatch(/7K3QM2XA\/AAAAAAAA"[^>]*rel="prev"/);
     expect(text).toMatch(/7K3QM2XA\/CCCCCCCC"[^>]*rel="next"/);
-  });
-
-  it('of an occurrence that is not kept in full shows the nearest one', async () => {
-    const { words } = await start([
-      fullWithSource({ at: NOW - 2 * Hour }),
-      summaryOf({ occurrence: 'BBBBBBBB', at: NOW - Hour, requestId: 'request-9' }),
-    ]);
-    const page = await words(`/desk/${DIGEST}/BBBBBBBB`);
-    expect(page).toContain('BBBBBBBB , 1 h ago , request request-9 was sampled out');
-    expect(await words(`/desk/${DIGEST}/ZZZZZZZZ`)).toContain('ZZZZZZZZ is unknown or was deleted');
   });
 
   it('may belong to a failure that is not stored yet', async () => {

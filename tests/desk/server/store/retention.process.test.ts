@@ -75,19 +75,6 @@ describeStores('retention', (open) => {
     expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
   });
 
-  it('keeps the hours that filters show, and deletes older ones by age', async () => {
-    const { store, driver } = await open();
-    const at = (...days: readonly number[]) => days.map((day) => thisHour - day * Day);
-    const hours = async () =>
-      (await driver.all<{ hour: number }>('SELECT hour FROM desk_hours ORDER BY hour')).map(({ hour }) => hour);
-    await ingest(store, ...at(100, 60, 20, 0).map((time) => fullOf({ at: time })));
-    expect((await store.listHours(KEY)).map((hour) => hour.at)).toEqual(at(0));
-    await retain(store);
-    expect(await hours()).toEqual(at(60, 20, 0));
-    await retain(store, { maxAge: 1 * Day });
-    expect(await hours()).toEqual(at(20, 0));
-  });
-
   it.each<[what: string, table: string, toRow: (index: number) => Record<string, string | number>]>([
     [
       'addresses of reports',

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/desk/server/desk.ts';
-import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../../src/shared/reporting/address.ts';
@@ -18,7 +17,6 @@ import { startDeskSite } from '../../support/desk-site.ts';
 import { ingest } from '../../support/stores.ts';
 import { DATABASES, type Env, runDesk } from '../../support/terminal.ts';
 import { useDesk } from '../../support/use-desk.ts';
-import { useEmptyDesk } from '../../support/use-postgres.ts';
 
 const TOKEN = 'a-token-of-an-operator';
 const DIGEST = '7K3QM2XA';
@@ -162,18 +160,6 @@ describe('a wrong call', () => {
       expect(await runDesk(args, env)).toMatchObject({ code: 1, out: '', err });
     }
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
-  });
-
-  it('closes its connections if the role may not read the desk: they would keep the command running', async () => {
-    const url = await useEmptyDesk();
-    const admin = openPostgres(url);
-    onTestFinished(() => admin.close());
-    await admin.run('DROP ROLE IF EXISTS stranger');
-    await admin.run("CREATE ROLE stranger LOGIN PASSWORD 'stranger'");
-    const env = await sqliteEnv({ DESK_DATABASE_URL: url.replace('spillway:spillway@', 'stranger:stranger@') });
-    expect(await runDesk([], env)).toMatchObject({ code: 1, err: expect.stringContaining('permission denied') });
-    const left = () => admin.all("SELECT 1 FROM pg_stat_activity WHERE usename = 'stranger'");
-    await expect.poll(left).toEqual([]);
   });
 
   it('shows no password, and changes no broken file', async () => {

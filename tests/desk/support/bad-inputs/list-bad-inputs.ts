@@ -145,7 +145,6 @@ export function listBadInputs(): BadInput[] {
     const everywhere = ['X-Text', 'User-Agent', 'Referer', 'Accept-Language'].map((name) => `${name}: ${visible}`);
     return [
       send('path', `GET ${item}${encoded}`),
-      send('page data', `GET /_data${item}${encoded}`),
       send('search', `GET ${page}?q=${encoded}&${encoded}=1`),
       send('header', `GET ${page}`, everywhere),
       send('cookie', `GET ${page}`, [`Cookie: a=${visible}; __Host-desk=${visible}`]),
@@ -153,8 +152,6 @@ export function listBadInputs(): BadInput[] {
       send('token', 'GET /metrics', [`Authorization: Bearer ${visible}`]),
       send('address of the desk', `GET /desk/${encoded}`),
       send('desk’s API', `GET /api/desk/incidents?search=${encoded}&after=${encoded}`, [asOperator]),
-      post('form', form, FORM, `_action=${action}&${encoded}=${encoded}`),
-      post('sign-in', '/desk', FORM, `_action=root.signIn&token=${encoded}`),
       post('JSON', api, 'application/json', JSON.stringify({ text, [text]: text })),
       post('file', form, PARTS, file),
     ];

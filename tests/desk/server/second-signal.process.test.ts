@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../../support/build-once.ts';
 import { createFolder } from '../../support/folder.ts';
-import { listenInTest } from '../../support/listen.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
 
@@ -46,12 +44,3 @@ it('a stop by a second signal says why, and is not recorded as a crash', async (
   await expect.poll(() => listEnds(DATA_DIR)).toEqual(['clean', null]);
   expect(second.log()).not.toContain('ended unexpectedly');
 }, 60_000);
-
-it.each(['PORT', 'DESK_PORT'])('a start whose %s is in use is not recorded as a crash', async (name) => {
-  const taken = await listenInTest(createServer());
-  const DATA_DIR = createFolder(onTestFinished);
-  const { ended, log } = start({ DATA_DIR, [name]: String(taken) });
-  expect(await ended).toEqual([1, null]);
-  expect(log()).toContain(`or set ${name} to another one.`);
-  expect(listEnds(DATA_DIR).filter((end) => end !== 'clean')).toEqual([]);
-});
