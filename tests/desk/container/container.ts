@@ -30,7 +30,7 @@ export interface ContainerOptions {
 export type Container = ReturnType<typeof startContainer>;
 
 /** Starts a process in separate namespaces, with the image as its read-only root. */
-export function startContainer({ image, data, env = {} }: ContainerOptions): Container {
+export function startContainer({ image, data, env = {} }: ContainerOptions) {
   const { root, config } = image;
   const { uid, gid } = config.user;
   const all = { ...config.env, ...env };

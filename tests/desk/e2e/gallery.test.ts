@@ -130,8 +130,7 @@ test('npm run desk finds the line of an address', async () => {
   const place = places.get('loader-property') ?? '';
   expect(out).toContain(`- Where: \`${place}\``);
   expect(out).toMatch(new RegExp(`^> +${place.split(':')[1]} +return \\{ text: order\\.customer\\.name \\};`, 'm'));
-  expect(await desk('list | head -1')).toMatch(/^# \d+ incidents [^\n]*\n$/);
-  for (const rest of ['list --json | true', `${addresses.get('step')} | head -c 0`]) expect(await desk(rest)).toBe('');
+  expect(await desk('list --json | true')).toBe('');
 });
 
 test('npm run desk does not load React, Express or the product, and needs no other files', async () => {

@@ -71,17 +71,6 @@ describe("the app's files", () => {
     expect((await post('/nowhere', 'https://pay.example')).status).toBe(403);
   });
 
-  it('serve WebSockets, and close them with 1001 when the server stops', async () => {
-    const stopped = await app.start({ DATA_DIR: join(app.folder, 'stopped') });
-    const socket = new WebSocket(`${stopped.url.replace('http', 'ws')}/live`);
-    const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
-    const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
-    socket.addEventListener('open', () => socket.send('Ada'));
-    expect(await heard).toBe('Hello, Ada');
-    expect(await stopped.stop()).toBe(0);
-    expect(await closed).toBe(1001);
-  });
-
   it('add browser code to the first load', async () => {
     const { entry } = JSON.parse(readFileSync(join(app.folder, 'dist/manifest.json'), 'utf8'));
     const scripts = [entry.script, ...entry.preloads].map((path) =>

@@ -1,16 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Desk } from '../../../src/desk/server/desk.ts';
 import { createVisitors } from '../../../src/desk/server/ingest/visitors.ts';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
 import { openMadeSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
-import { createFolder } from '../../support/folder.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
 import { createFailure } from '../support/desk.ts';
-import { DATABASES, type Env, runDesk } from '../support/terminal.ts';
+import { DATABASES, type Env, runDesk, sqliteEnv } from '../support/terminal.ts';
 import { useDesk } from '../support/use-desk.ts';
 
 const SHARED = '7K3QM2XA';
@@ -130,7 +129,7 @@ describe.each(DATABASES)('a forgotten visitor, on %s', (_name, makeEnv) => {
 });
 
 it('a visitor is forgotten by an address of a failure, an IP address or an own id', async () => {
-  const env: Env = { DATA_DIR: createFolder(onTestFinished) };
+  const env = await sqliteEnv();
   const desk = await openDesk(env);
   const visitors = createVisitors({ readSalts: desk.calls.readSalts });
   await visitors.refresh();

@@ -12,13 +12,14 @@ export interface Said {
 
 export type Env = Readonly<Record<string, string>>;
 
-const useFolder = () => ({ DATA_DIR: createFolder(onTestFinished) });
+/** Settings of a desk in a new folder. */
+export const sqliteEnv = async (more: Env = {}): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished), ...more });
+export const postgresEnv = async (more: Env = {}) => sqliteEnv({ DESK_DATABASE_URL: await useEmptyDesk(), ...more });
 
-/** The settings of a desk without a server, by database. */
-export const DATABASES: readonly (readonly [name: string, makeEnv: (more?: Env) => Promise<Env>])[] = [
-  ['SQLite', async (more) => ({ ...useFolder(), ...more })],
-  ['PostgreSQL', async (more) => ({ ...useFolder(), DESK_DATABASE_URL: await useEmptyDesk(), ...more })],
-];
+export const DATABASES = [
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+] as const;
 
 /** Runs the desk's command from source, with piped output. */
 export async function runDesk(args: readonly string[], env: Env, encoding: BufferEncoding = 'utf8'): Promise<Said> {

@@ -65,12 +65,6 @@ describe('the list', () => {
     const { list } = await start();
     expect(await list(path)).toEqual(expected);
   });
-
-  it('redirects from an address in the search box to its page', async () => {
-    const { show } = await start();
-    expect((await show('/desk?search=7k3q-m2xa')).headers.location).toBe(`/desk/${CART}`);
-    expect((await show(`/desk?search=${CART}-9F4W0R6B`)).headers.location).toBe(`/desk/${CART}/9F4W0R6B`);
-  });
 });
 
 describe('changing several incidents', () => {

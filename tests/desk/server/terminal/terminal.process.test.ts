@@ -15,13 +15,11 @@ import { createFailure } from '../../support/desk.ts';
 import { fullWithSource } from '../../support/desk-api.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
 import { ingest } from '../../support/stores.ts';
-import { DATABASES, type Env, runDesk } from '../../support/terminal.ts';
+import { DATABASES, type Env, postgresEnv, runDesk, sqliteEnv } from '../../support/terminal.ts';
 import { useDesk } from '../../support/use-desk.ts';
 
 const TOKEN = 'a-token-of-an-operator';
 const DIGEST = '7K3QM2XA';
-const [[, sqliteEnv], [, postgresEnv]] = DATABASES;
-
 /** Opens a desk, as a running server has it. */
 async function start(env: Env) {
   const { DATA_DIR = '', DESK_DATABASE_URL } = env;

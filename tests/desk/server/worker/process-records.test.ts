@@ -11,7 +11,6 @@ const START = { build: 'b', release: 'r', environment: 'production', startedAt: 
 
 /** A replica's view of a store that others also write to. */
 async function setUp() {
-  const { log, lines } = createTestLog();
   const { store: sqlite, driver } = await useMemoryStore();
   const store: Store = new Proxy(sqlite, {
     get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
@@ -32,7 +31,7 @@ async function setUp() {
     },
     blockedMs: () => 0,
     namespace: 'test',
-    log,
+    log: createTestLog().log,
   });
   const beat = async (id: string, age: number) => {
     await store.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
@@ -42,7 +41,7 @@ async function setUp() {
     const { incidents } = await store.listIncidents({ limit: 10 });
     return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server ?? 0;
   };
-  return { records, store, state, folder, lines, beat, deaths };
+  return { records, store, state, folder, beat, deaths };
 }
 
 describe('a replica', () => {
