@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
-import { Minute } from '../../../../src/shared/units.ts';
+import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, VERA } from '../../../support/people.ts';
 import { startDeskSite, toCookie } from '../../support/desk-site.ts';
 
@@ -158,6 +158,15 @@ describe('a session', () => {
     const { status, headers } = await post('/desk', signOut, cookie);
     expect([status, headers.location]).toEqual([303, '/desk']);
     expect(headers['set-cookie']).toEqual(['desk=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax']);
+    expect((await get('/desk', cookie)).status).toBe(401);
+  });
+
+  it('ends after twelve hours, however much it is used', async () => {
+    const { get, pass, enter } = await startDeskSite();
+    const cookie = await enter();
+    await pass(12 * Hour - Minute);
+    expect((await get('/desk', cookie)).status).toBe(200);
+    await pass(Minute);
     expect((await get('/desk', cookie)).status).toBe(401);
   });
 

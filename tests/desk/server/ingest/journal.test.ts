@@ -133,6 +133,12 @@ describe('a journal', () => {
     expect(readAll(folder)).toMatchObject({ skipped: 0, entries: { length: 2 } });
     expect(lines).toEqual([expect.stringContaining('cannot be written'), expect.stringContaining('written again')]);
   });
+
+  it('accepts nothing after it is closed', () => {
+    const { journal } = setUp();
+    journal.close();
+    expect(journal.append(createFailure())).toBe(false);
+  });
 });
 
 describe('the journal of a dead process', () => {

@@ -59,6 +59,7 @@ describe('the list', () => {
     ['/desk', DIGESTS],
     ['/desk?side=browser&route=/stock', [STOCK]],
     ['/desk?within=1h', [CART, STOCK]],
+    ['/desk?kind=timeout', [PRICE]],
     [`/desk?search=${'x'.repeat(1000)}`, []],
     ['/desk?state=x&side=both&kind=toString&sort=constructor&within=1y&span=1&after=x', DIGESTS],
   ])('shows the right incidents at %s', async (path, expected) => {

@@ -49,6 +49,13 @@ describeStores('a store', (open) => {
     ]);
   });
 
+  it('stores a late journal with its original times', async () => {
+    const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
+    await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));
+    const expected = { firstAt: hour - 5000, firstRelease: 'v1', lastAt: hour, lastRelease: 'v2' };
+    expect(await read()).toMatchObject(expected);
+  });
+
   it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour for each side', async () => {
     const many = Array.from({ length: 1800 }, (_, index) =>
       summaryOf({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
@@ -116,6 +123,25 @@ describeStores('a store', (open) => {
     expect(await store.readPosition('run-1')).toEqual(START);
     expect(await store.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
     expect(await find()).toBeDefined();
+  });
+
+  it('drops only values that it never accepts at the first try, and at the last one what it keeps refusing', async () => {
+    const { store, driver } = await open();
+    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
+    const later = summaryOf({ digest: '00000002' });
+    const occurrences = [summaryOf({ digest: '00000001' }), broken, later];
+    const counts = async () => (await store.listIncidents({ limit: 10 })).incidents.length;
+    // A table that cannot be used for a while, which only aliases need.
+    const moved = { ...later, shownAs: '00000003' };
+    await driver.run('ALTER TABLE desk_aliases RENAME TO desk_elsewhere');
+    await expect(store.ingestEach({ occurrences: [...occurrences, moved] })).rejects.toMatchObject({
+      reason: 'refused',
+    });
+    expect(await counts()).toBe(0);
+    const refused = await store.ingestEach({ occurrences: [...occurrences, moved] }, { isLast: true });
+    expect(refused.map(({ occurrence }) => occurrence)).toEqual([broken, moved]);
+    expect(await counts()).toBe(2);
+    await driver.run('ALTER TABLE desk_elsewhere RENAME TO desk_aliases');
   });
 
   it('stores text with characters that databases reject', async () => {

@@ -30,6 +30,16 @@ describeStores('a store', (open) => {
     expect(await store.takeLink('link 2')).toBeUndefined();
   });
 
+  it('keeps the first salt of a day, and deletes salts from before yesterday', async () => {
+    const { store, driver } = await open();
+    const today = Math.floor(Date.now() / Day);
+    const offer = (salt: string) => store.readSalts([0, today].map((day) => ({ day, salt: `${salt} ${day}` })));
+    const first = await offer('first');
+    expect(await offer('second')).toEqual(first);
+    await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
+    expect((await store.readSalts([])).map(({ day }) => day)).toEqual([0]);
+  });
+
   it('lists revalidations to those who looked before, and deletes them later', async () => {
     const { store, driver } = await open();
     const list = async (since: number) => (await store.listRevalidations(since)).found;
