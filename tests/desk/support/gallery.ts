@@ -81,17 +81,9 @@ function isProduct({ own, file }: ResolvedFrame): boolean {
 
 /** The address in the first log line that matches. */
 export function addressIn(log: string, isMeant: (line: Record<string, unknown>) => boolean): string | undefined {
-  const lines = log.split('\n').map(parseLine);
-  const line = lines.find((one) => one?.occurrence !== undefined && isMeant(one));
+  const lines = log.split('\n').flatMap((line) => (/^\{.*\}$/.test(line) ? [JSON.parse(line)] : []));
+  const line = lines.find((one) => one.occurrence !== undefined && isMeant(one));
   return line && `${line.digest}-${line.occurrence}`;
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // the last line can be incomplete
-  }
 }
 
 /** Addresses by failure name. */

@@ -10,11 +10,14 @@ const nameOf = (index: number) => String(index).padStart(8, '0');
 const listOccurrences = async (store: Store) => (await store.listOccurrences(KEY, { limit: 1000 })).occurrences;
 
 describeStores('retention', (open) => {
-  it('deletes by age, and keeps the counts', async () => {
-    const { store } = await open();
-    await ingest(store, fullOf({ at: thisHour - 91 * Day, visitor: 'a' }), fullOf({ at: thisHour, visitor: 'b' }));
+  it('deletes occurrences, hours and releases by age, and keeps the counts', async () => {
+    const { store, driver } = await open();
+    const old = { at: thisHour - 91 * Day, visitor: 'a', release: 'v0', build: 'v0' };
+    await ingest(store, fullOf(old), fullOf({ at: thisHour, visitor: 'b' }));
     await retain(store);
     expect(await listOccurrences(store)).toMatchObject([{ at: thisHour }]);
+    expect(await store.listReleases(KEY)).toMatchObject([{ release: 'v1' }]);
+    expect(await driver.all('SELECT hour FROM desk_hours')).toEqual([{ hour: thisHour }]);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({ counts: { server: 2 }, visitors: 1 });
   });
 

@@ -1,18 +1,23 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { createStoreHolder } from '../../../../src/desk/server/store/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 import { fullOf, ingest, useMemoryStore } from '../../support/stores.ts';
 
-it('a store is unavailable if the disk is full, until a write succeeds', async () => {
-  const { store, driver } = await useMemoryStore();
+function hold(open: () => Promise<Store>) {
   const { log, lines } = createTestLog();
-  const signals = createSignals();
-  const holder = createStoreHolder({ open: async () => store, signals, retryFirst: 10, count: () => undefined, log });
+  const holder = createStoreHolder({ open, signals: createSignals(), retryFirst: 10, count: () => undefined, log });
   onTestFinished(() => holder.close());
   holder.start();
+  return { holder, lines };
+}
+
+it('a store is unavailable if the disk is full, until a write succeeds', async () => {
+  const { store, driver } = await useMemoryStore();
+  const { holder, lines } = hold(async () => store);
   await holder.use(() => ingest(store, fullOf()));
   const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');
   await driver.all(`PRAGMA max_page_count = ${pages?.page_count ?? 0}`);
@@ -26,4 +31,22 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
   // The refused batch left nothing behind.
   expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
+});
+
+it('a lost store is opened only once, and not lost again to late errors of the earlier one', async () => {
+  const { store } = await useMemoryStore();
+  let opened = 0;
+  const { holder } = hold(async () => {
+    opened += 1;
+    return { ...store, close: async () => undefined };
+  });
+  const works = [1, 2].map(() => Promise.withResolvers<never>());
+  const lost = new StoreAwayError('gone', { isGone: true });
+  const uses = works.map(({ promise }) => expect(holder.use(() => promise)).rejects.toThrow(lost));
+  await holder.use((used) => used.check());
+  works[0]?.reject(lost);
+  await until(() => opened === 2 && holder.reachableSince !== undefined, 'the second store');
+  works[1]?.reject(lost);
+  await Promise.all(uses);
+  expect([opened, holder.reachableSince !== undefined]).toEqual([2, true]);
 });

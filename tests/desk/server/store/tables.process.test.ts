@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
-import { Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, retain } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
@@ -77,5 +77,14 @@ describe('a replica', () => {
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
     expect(await store.readUnended('own')).toBeUndefined();
+  });
+
+  it('counts no death under `npm run dev`, which kills slow servers', async () => {
+    const { records, beat, deaths } = await setUp();
+    vi.stubEnv('SPILLWAY_DEV', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await beat('replaced', DEAD_AFTER + 1000);
+    await records.endOfSilent();
+    expect(await deaths()).toBe(0);
   });
 });
