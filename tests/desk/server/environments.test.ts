@@ -38,8 +38,10 @@ it('an address leads to the environment that has it', async () => {
   expect((await show(`/desk/${ONLY_STAGING}?environment=test`)).status).toBe(404);
 });
 
-it('a page changes only the environment that it shows', async () => {
+it('a page shows and changes only one environment', async () => {
   const { act, show, readStates } = await start();
+  const list = (await show('/desk?environment=staging')).text;
+  expect([list.includes(ONLY_STAGING), list.includes('seen in test')]).toEqual([true, false]);
   await act(`/desk/${BOTH}?environment=staging`, 'incident.resolve');
   expect(await readStates()).toEqual(['open', 'resolved']);
   await act('/desk?environment=staging', 'incidents.ignore');

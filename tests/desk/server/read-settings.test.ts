@@ -55,6 +55,11 @@ it('needs a token that all replicas know', () => {
   expect(readAll({ ...shared, OPERATOR_TOKEN: 'x'.repeat(20) }).databaseUrl).toBe(shared.DESK_DATABASE_URL);
 });
 
+it('has defaults', () => {
+  expect(readAll({})).toMatchObject({ databaseUrl: undefined, retention: { maxAge: 90 * Day, maxBytes: 500 * MiB } });
+  expect(read(WEBHOOK)?.after).toBe(1);
+});
+
 it.each([
   ['NOTIFY_AFTER', ['canary', '0', '1000001']],
   ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
