@@ -4,6 +4,7 @@ import { settings } from '#product-server/settings.ts';
 import { readDeskSettings } from '../../../src/desk/server/read-settings.ts';
 import { DESK_SETTINGS } from '../../../src/desk/server/settings.ts';
 import { readConfig, SETTINGS } from '../../../src/server/config.ts';
+import { Day, MiB } from '../../../src/shared/units.ts';
 
 const WEBHOOK = { WEBHOOK_URL: 'https://hooks.example.com/canary,b,https://other.example/' };
 const MAIL = { SMTP_URL: 'smtps://ada:canary@mail.example.com', MAIL_FROM: 'a@b.c', MAIL_TO: 'd@e.f, g@h.i' };
