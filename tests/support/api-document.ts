@@ -10,25 +10,10 @@ interface ApiReply {
   readonly text: string;
 }
 
-/** An OpenAPI document that responses are checked against, for tests of an API that describes itself. */
-export interface ApiDocument {
-  /** Each operation with the statuses that it documents. */
-  readonly operations: readonly {
-    readonly id: string;
-    readonly method: string;
-    readonly statuses: readonly string[];
-  }[];
-  /**
-   * Lists how a response differs from the document; empty if it matches. Adds the response to `seen`.
-   *
-   * @param path as it was requested
-   */
-  complain(method: string, path: string, reply: ApiReply): string[];
-  /** `getIncident 404` for each response that was checked. */
-  readonly seen: ReadonlySet<string>;
-}
+export type ApiDocument = ReturnType<typeof readApiDocument>;
 
-export function readApiDocument(document: OpenApi): ApiDocument {
+/** Reads an OpenAPI document that responses are checked against, for tests of an API that describes itself. */
+export function readApiDocument(document: OpenApi) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormatsModule.default(ajv);
   ajv.addSchema(document, 'document');
@@ -70,9 +55,15 @@ export function readApiDocument(document: OpenApi): ApiDocument {
   }
 
   return {
+    /** `getIncident 404` for each response that was checked. */
     seen,
     operations,
-    complain(method, target, reply) {
+    /**
+     * Lists how a response differs from the document; empty if it matches. Adds the response to `seen`.
+     *
+     * @param target as it was requested
+     */
+    complain(method: string, target: string, reply: ApiReply): string[] {
       const [asked = ''] = target.split('?');
       const found = operations.find((one) => one.method === method.toLowerCase() && one.pattern.test(asked));
       if (!found) return [`${method} ${target} is not in the document.`];

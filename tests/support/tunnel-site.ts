@@ -57,12 +57,7 @@ export interface TunnelSiteOptions extends FakeOptions {
   readonly pages?: (req: IncomingMessage, res: ServerResponse) => void;
 }
 
-export interface TunnelSite extends TunnelSpies {
-  readonly port: number;
-  /** `http://127.0.0.1:1234` */
-  readonly origin: string;
-  close(): void;
-}
+export type TunnelSite = Awaited<ReturnType<typeof startTunnelSite>>;
 
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
@@ -123,7 +118,7 @@ export function createFakeTunnel(
 }
 
 /** Starts the real app with the tunnel and fakes. Other requests get a 404 response with their path. */
-export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
+export async function startTunnelSite(options: TunnelSiteOptions = {}) {
   const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
   const spies = createTunnelSpies();
   const log = pino({ enabled: false });
