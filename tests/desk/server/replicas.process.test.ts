@@ -17,10 +17,16 @@ const PATIENCE = { timeout: 30_000, interval: 100 };
 describe('two replicas on one PostgreSQL', () => {
   it('share failures and sessions, and keep serving while it is stopped', async () => {
     const DESK_DATABASE_URL = await createPostgresDatabase();
-    const [one, two] = await Promise.all([startReplica(DESK_DATABASE_URL), startReplica(DESK_DATABASE_URL)]);
-    await Promise.all([one, two].map((site) => expect.poll(() => storeOf(site), PATIENCE).toBe('reachable')));
+    const settings = { DESK_DATABASE_URL, OPERATOR_TOKEN };
+    const [one, two] = await Promise.all([startServer(settings), startServer(settings)]);
+    for (const site of [one, two]) {
+      onTestFinished(() => site.stop());
+      await expect.poll(() => storeOf(site), PATIENCE).toBe('reachable');
+    }
 
-    const cookie = await signIn(one);
+    const body = new URLSearchParams({ _action: 'root.signIn', token: OPERATOR_TOKEN });
+    const signedIn = await fetch(`${one.url}/desk`, { method: 'POST', body, redirect: 'manual' });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
     expect((await open(two, '/desk', cookie)).status).toBe(200);
 
     const digest = await report(one);
@@ -37,7 +43,7 @@ describe('two replicas on one PostgreSQL', () => {
       await expect.poll(() => storeOf(site), PATIENCE).toBe('away');
       expect((await fetch(`${site.url}/readyz`)).status).toBe(200);
     }
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await new Promise((resolve) => setTimeout(resolve, 1000)); // in which they try to connect several times
     await startPostgres();
     await expect.poll(async () => (await open(two, `/desk/${apart}`, cookie)).status, PATIENCE).toBe(200);
     for (const { log } of [one, two]) {
@@ -97,22 +103,9 @@ describe('a release and its predecessor on one PostgreSQL', () => {
   }, 60_000);
 });
 
-async function startReplica(DESK_DATABASE_URL: string): Promise<E2eServer> {
-  const site = await startServer({ DESK_DATABASE_URL, OPERATOR_TOKEN });
-  onTestFinished(() => site.stop());
-  return site;
-}
-
 async function storeOf({ url }: E2eServer): Promise<string> {
   const body = (await (await fetch(`${url}/readyz`)).json()) as { store: string };
   return body.store;
-}
-
-async function signIn({ url }: E2eServer): Promise<string> {
-  const body = new URLSearchParams({ _action: 'root.signIn', token: OPERATOR_TOKEN });
-  const reply = await fetch(`${url}/desk`, { method: 'POST', body, redirect: 'manual' });
-  expect(reply.status).toBe(303);
-  return reply.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
 async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{ status: number; text: string }> {
