@@ -10,6 +10,8 @@ export interface BlockedLoop {
 
 interface WatchdogOptions {
   readonly signals: Pick<Signals, 'pulses' | 'waiting'>;
+  /** Called once, as soon as the main thread misses a pulse. */
+  readonly onSilent: () => void;
   /** Called once, when the main thread continues. */
   readonly onBlocked: (report: BlockedLoop) => void;
   /** Milliseconds, monotonic. */
@@ -23,7 +25,7 @@ interface WatchdogOptions {
 const LATE_LOOK = 2 * PULSE_INTERVAL;
 
 /** Detects a blocked main thread. */
-export function createWatchdog({ signals, onBlocked, now = () => performance.now() }: WatchdogOptions) {
+export function createWatchdog({ signals, onSilent, onBlocked, now = () => performance.now() }: WatchdogOptions) {
   let pulses = signals.pulses;
   let lastLook = now();
   /** Since the last pulse (ms). */
@@ -40,7 +42,9 @@ export function createWatchdog({ signals, onBlocked, now = () => performance.now
       lastLook += elapsed;
       if (signals.pulses === pulses && !signals.waiting) {
         // Before the first pulse, the program is still loading.
-        if (pulses > 0) silent += Math.min(elapsed, LATE_LOOK);
+        if (pulses === 0) return;
+        if (silent === 0) onSilent();
+        silent += Math.min(elapsed, LATE_LOOK);
         return;
       }
       pulses = signals.pulses;

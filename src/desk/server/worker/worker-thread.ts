@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { Count } from '#engine/tracker';
+import type { Count, InFlightRequest } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import { createAnswers } from './answers.ts';
@@ -183,14 +182,14 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       startNow();
       say({ say: 'wake' });
     },
-    /** Sends a heartbeat, unless the last one has no answer yet. Call it regularly. */
-    beat(beat: Heartbeat) {
+    /** Sends the requests in flight, unless the last ones have no answer yet. Call it regularly. */
+    beat(inFlight: readonly InFlightRequest[]) {
       if (!worker || isBeating) return;
       isBeating = true;
       const isOver = () => {
         isBeating = false;
       };
-      calls.beat(beat).then(isOver, isOver);
+      calls.beat(inFlight).then(isOver, isOver);
     },
     calls,
     /** Ends the thread immediately. */
