@@ -31,6 +31,7 @@ export type ProcessRecords = ReturnType<typeof createProcessRecords>;
 /** Writes the record of this process, and reports the deaths of others. */
 export function createProcessRecords({ start, folder, holder, blockedMs, namespace, log }: ProcessRecordsOptions) {
   let inFlight: readonly InFlightRequest[] = [];
+  let whenSilent: readonly InFlightRequest[] = [];
   let memory = 0;
   let writing: Promise<void> | undefined;
   let isEnded = false;
@@ -81,10 +82,15 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
     },
     /** Notes the requests of a main thread that became silent. It can die before the next heartbeat. */
     async noteSilent() {
+      whenSilent = [];
       const requests = await askForRequests();
-      if (requests) inFlight = requests;
+      if (requests) whenSilent = inFlight = requests;
       await writing;
       write();
+    },
+    /** What the main thread answered when it last became silent. */
+    get whenSilent() {
+      return whenSilent;
     },
     /** Records the end of a process that left a journal. @returns its environment */
     async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {

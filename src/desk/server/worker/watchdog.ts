@@ -1,3 +1,4 @@
+import type { InFlightRequest } from '#engine/tracker';
 import type { Signals } from '../ingest/signals.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
 
@@ -6,6 +7,8 @@ export interface BlockedLoop {
   /** When the block began (ms since 1970), and how long it lasted (ms). */
   readonly at: number;
   readonly ms: number;
+  /** The requests in flight when the block began: one of them caused it. Empty if the thread did not say. */
+  readonly inFlight: readonly InFlightRequest[];
 }
 
 interface WatchdogOptions {
@@ -13,7 +16,7 @@ interface WatchdogOptions {
   /** Called once, as soon as the main thread misses a pulse. */
   readonly onSilent: () => void;
   /** Called once, when the main thread continues. */
-  readonly onBlocked: (report: BlockedLoop) => void;
+  readonly onBlocked: (report: Omit<BlockedLoop, 'inFlight'>) => void;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }

@@ -13,7 +13,7 @@ import { useDesk } from '../../support/use-desk.ts';
 function setUp() {
   const signals = { pulses: 1, waiting: false };
   const clock = { now: 0 };
-  const reports: BlockedLoop[] = [];
+  const reports: Omit<BlockedLoop, 'inFlight'>[] = [];
   const watchdog = createWatchdog({
     signals,
     onSilent: () => undefined,
