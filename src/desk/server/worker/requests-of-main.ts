@@ -1,4 +1,3 @@
-import { Session } from 'node:inspector/promises';
 import type { InFlightRequest } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import { withinTime } from '../within-time.ts';
@@ -24,6 +23,9 @@ export function offerRequests(list: List): void {
  * @returns undefined if the main thread does not answer
  */
 export async function askForRequests(): Promise<ReturnType<List> | undefined> {
+  // Here, because few processes are ever blocked, and some builds of Node have no inspector.
+  const { Session } = await import('node:inspector/promises').catch(() => ({ Session: undefined }));
+  if (!Session) return undefined;
   const session = new Session();
   try {
     session.connectToMainThread();
