@@ -2,14 +2,13 @@ import { listPatterns } from '../../shared/routing/routes.ts';
 import type { ProductReporting } from '../define-product.ts';
 import { createFailureMaker } from '../errors/create-failure.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
-import { createFunnel, type OnFailure } from '../errors/funnel.ts';
+import { createFunnel, type FailureSinks } from '../errors/funnel.ts';
 import { reportTo } from '../errors/report.ts';
 import { createPathScrubber, listPathPatterns } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
 import { InFlight } from '../front/access-log.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
-import type { OpenedTracker } from '../tracker/tracker.ts';
 import type { Basics } from './basics.ts';
 
 export type Failures = Awaited<ReturnType<typeof openFailures>>;
@@ -22,8 +21,8 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   const scrubPath = createPathScrubber(scrubber);
   const table = await createTable(basics);
   const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
-  let store: Pick<OpenedTracker, 'record'> | undefined;
-  let watcher: OnFailure | undefined;
+  // Until the tracker has opened, a failure is only logged, in full.
+  const sinks: FailureSinks = { tracker: tracker && { record: () => false } };
   const toFailure = createFailureMaker({
     build: manifest.buildId,
     release,
@@ -37,28 +36,12 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   const funnel = createFunnel(toFailure, {
     log,
     count,
-    store: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
+    sinks,
     reporters: sentry ? [sentry.reporter] : [],
     toUrl: tracker?.toUrl,
-    onFailure: (...args) => watcher?.(...args),
   });
   reportTo(funnel);
-  return {
-    funnel,
-    scrubber,
-    scrubPath,
-    table,
-    sentry,
-    inFlight: new InFlight(scrubPath),
-    /** From here on, failures are stored. Failures during the start are only logged. */
-    storeIn(tracker: Pick<OpenedTracker, 'record'>): void {
-      store = tracker;
-    },
-    /** `npm run dev`: called for each failure from here on. */
-    watch(onFailure: OnFailure): void {
-      watcher = onFailure;
-    },
-  };
+  return { funnel, sinks, scrubber, scrubPath, table, sentry, inFlight: new InFlight(scrubPath) };
 }
 
 /** Under `npm run dev`, positions come from the sources themselves. */

@@ -49,8 +49,9 @@ export async function open<Settings, Services, Own extends object>(site: Site<Se
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../develop/development.ts')).createDevelopment({ dist, log })
     : undefined;
-  if (development) failures.watch(development.onFailure);
+  failures.sinks.onFailure = development?.onFailure;
   const tracker = await waitFor('The tracker has not opened', openTracker(basics, failures, origins));
+  failures.sinks.tracker = tracker;
   return {
     basics,
     failures,
@@ -124,14 +125,13 @@ async function openProduct<Settings, Services, Own extends object>(
   };
 }
 
-/** Opens the tracker, which gets all failures from here on. */
 async function openTracker(
   basics: Basics,
-  { funnel, inFlight, storeIn }: Failures,
+  { funnel, inFlight }: Failures,
   origins: Origins,
 ): Promise<OpenedTracker | undefined> {
   const { config, dist, manifest, release, log, metrics, tokens, isTokenNew, checkToken, page } = basics;
-  const tracker = await basics.tracker?.open({
+  return basics.tracker?.open({
     config,
     dist,
     manifest,
@@ -146,8 +146,6 @@ async function openTracker(
     origins: config.deskPort === undefined ? origins : toDeskOrigins(config.host, config.deskPort),
     page,
   });
-  if (tracker) storeIn(tracker);
-  return tracker;
 }
 
 /**
