@@ -54,7 +54,7 @@ export { dropCached, shareRevalidations } from './pages/revalidate.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from './pages/server-page.ts';
 export { BoundedMap } from './request/bounded-map.ts';
 export { isFromProxy, type ProxyTrust } from './request/client-address.ts';
-export type { Count } from './request/counters.ts';
+export type { Count, CounterTable } from './request/counters.ts';
 export { type Origins, parseOrigins } from './request/origins.ts';
 export { createProxyTrust } from './request/proxy-trust.ts';
 export { readBearer, removeHeader, takeCookies } from './request/request-headers.ts';

@@ -7,6 +7,7 @@ import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
+import { DESK_COUNTERS } from './counters.ts';
 import { type Desk, openDesk } from './desk.ts';
 import type { DeskFacts } from './facts.ts';
 import { createVisitors } from './ingest/visitors.ts';
@@ -30,7 +31,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     storing: { dataDir, databaseUrl, retention, notify },
     inFlight: host.inFlight,
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
-    count: metrics.count,
+    count: metrics.addCounters(DESK_COUNTERS),
     log,
     startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
   });

@@ -25,12 +25,19 @@ export interface Tracker {
   readonly settings: SettingsTable;
   /** The paths that it answers, with everything below them: `/desk` and `/api/desk`. The first is its home page. */
   readonly paths: readonly [home: string, ...others: string[]];
-  /** Paths that only signed-in people can read. `npm start -- --check` requests them as a stranger. */
-  readonly guarded: readonly string[];
   /** The routes of its pages, whose patterns reports can name. */
   readonly routes: readonly RouteLine[];
   /** What it writes into DATA_DIR: a folder, and files. A start needs access to all of it. */
   readonly files: { readonly folder: string; readonly files: readonly string[] };
+  /** What `npm start -- --check URL` asks a running site. */
+  readonly check: {
+    /** Paths that only signed-in people can read. It requests them as a stranger. */
+    readonly guarded: readonly string[];
+    /** Settings that name a header that only a proxy can set. It forges these headers. */
+    readonly headers: readonly string[];
+    /** The values in `health()` of a tracker that cannot store failures. */
+    readonly trouble: readonly string[];
+  };
   /** Where those who are signed in find a failure. */
   readonly toUrl: ToFailureUrl;
   /**
@@ -73,7 +80,7 @@ export interface TrackerHost {
   /** The site's log. */
   readonly log: Logger;
   /** For its counters and gauges. */
-  readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
+  readonly metrics: Pick<Metrics, 'addCounters' | 'gauge'>;
   /** Records failures of its own pages, like those of the site. */
   readonly funnel: Funnel;
   /** The requests in flight, oldest first, up to a limit. */

@@ -23,7 +23,7 @@ function createMemoryTracker(failures: Map<string, Failure>): Tracker {
       FAILURES_KEPT: { about: 'How many.', example: '9', schema: parsed('is not 9.', Number).prefault('9') },
     },
     paths: ['/failures'],
-    guarded: ['/failures'],
+    check: { guarded: ['/failures'], headers: [], trouble: [] },
     routes: [],
     files: { folder: '', files: [] },
     toUrl: (address) => `/failures/${address}`,

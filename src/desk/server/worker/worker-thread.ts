@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { Count } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
@@ -20,7 +20,7 @@ interface WorkerThreadOptions {
   /** Starts the worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   readonly log: DeskLog;
-  readonly count?: Count | undefined;
+  readonly count?: DeskCount | undefined;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly limits?: Partial<WorkerThreadLimits>;
 }
