@@ -50,7 +50,6 @@ export { ECHO_AGE, TARGET_TIME } from './limits.ts';
 export { loadSendMail, MAIL_ADDRESS, parseUrl, splitList } from './mail/mailer.ts';
 export type { MailServer } from './mail/send-mail.ts';
 export { createPages } from './pages/page-handlers.ts';
-export { dropCached, shareRevalidations } from './pages/revalidate.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from './pages/server-page.ts';
 export { BoundedMap } from './request/bounded-map.ts';
 export { isFromProxy, type ProxyTrust } from './request/client-address.ts';

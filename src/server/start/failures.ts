@@ -15,11 +15,12 @@ export type Failures = Awaited<ReturnType<typeof openFailures>>;
 
 /** Opens the path from a thrown error to the log, the tracker and Sentry. */
 export async function openFailures(basics: Basics, reporting: ProductReporting | undefined) {
-  const { config, manifest, release, log, metrics, dist, tracker } = basics;
+  const { config, build, log, metrics, tracker } = basics;
+  const { dist, manifest, release } = build;
   const { count } = metrics;
   const scrubber = createEnvironmentScrubber(basics);
   const scrubPath = createPathScrubber(scrubber);
-  const table = await createTable(basics);
+  const table = await createTable(dist, log);
   const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
   // Until the tracker has opened, a failure is only logged, in full.
   const sinks: FailureSinks = { tracker: tracker && { record: () => false } };
@@ -45,7 +46,7 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
 }
 
 /** Under `npm run dev`, positions come from the sources themselves. */
-async function createTable({ dist, log }: Basics): Promise<() => LocationTable> {
+async function createTable(dist: string, log: Basics['log']): Promise<() => LocationTable> {
   if (!process.env.SPILLWAY_DEV) return createTableLoader(dist, log);
   const { createSourceTable } = await import('../develop/source-table.ts');
   const table = createSourceTable(dist);
@@ -53,14 +54,14 @@ async function createTable({ dist, log }: Basics): Promise<() => LocationTable> 
 }
 
 /** Creates a scrubber that knows the secrets in settings and in URL patterns, because a message can contain one. */
-function createEnvironmentScrubber({ config, routes, tracker, tokens }: Basics): Scrubber {
+function createEnvironmentScrubber({ config, routes, configured, access }: Basics): Scrubber {
   const { scrubKeys: keys, scrubPatterns } = config;
   const named = createScrubber({ keys });
   const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
   return scrubber.with([
     ...listEnvironmentSecrets(process.env, scrubber),
-    ...(tracker?.secrets ?? []),
-    ...tokens.all.map(({ token }) => token),
+    ...(configured?.secrets ?? []),
+    ...access.tokens.all.map(({ token }) => token),
   ]);
 }
