@@ -73,13 +73,13 @@ export interface TrackerHost {
   readonly config: Config;
   /** What runs. */
   readonly build: Build;
-  /** Where its failures go, like those of the site, and what it counts. */
+  /** Where it logs, counts, and records failures, as the site does. */
   readonly records: {
     /** The site's log. */
     readonly log: Logger;
     /** For its counters and gauges. */
     readonly metrics: Pick<Metrics, 'addCounters' | 'gauge'>;
-    /** Records failures of its own pages. */
+    /** Records failures of its pages. */
     readonly funnel: Funnel;
     /** The requests in flight, oldest first, up to a limit. */
     readonly inFlight: () => readonly InFlightRequest[];

@@ -46,7 +46,7 @@ const LIMITS: WorkerThreadLimits = {
 };
 
 /** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
-const PATIENCE: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
+const SLOW_CALL_TIMES: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
   sendTestNotifications: 60 * Second,
   flush: 60 * Second,
   close: 60 * Second,
@@ -157,7 +157,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     isClosing ||= name === 'close';
     lastId += 1;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => reject(refuse('late', LATE)), PATIENCE[name] ?? answerWithin).unref();
+    const timer = setTimeout(() => reject(refuse('late', LATE)), SLOW_CALL_TIMES[name] ?? answerWithin).unref();
     questions.set(lastId, { resolve, reject, timer });
     say({ say: 'call', id: lastId, name, args });
     return promise;
