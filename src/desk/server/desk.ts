@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Count, type Failure, type InFlightRequest, StartError } from '#engine/tracker';
+import { type Failure, type InFlightRequest, StartError } from '#engine/tracker';
+import type { DeskCount } from './counters.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
@@ -27,7 +28,7 @@ export interface DeskOptions {
   readonly onBlockedLoop: (report: BlockedLoop) => void;
   readonly log: DeskLog;
   /** Called for each stored failure. */
-  readonly count?: Count;
+  readonly count?: DeskCount;
   /** Starts the desk worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   /** Another entry file for the desk worker, for tests. */

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
-import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
+import { dropCached, onDrop, revalidate, shareRevalidations } from '../../../src/server/pages/revalidate.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
 import { useDesk } from '../support/use-desk.ts';
@@ -15,7 +15,7 @@ async function startReplica() {
   const store = await openStore(openSqlite(':memory:', { log }), { environment: 'production' });
   const state = { isAway: false, isFull: false, looks: 0 };
   const journaled: string[] = [];
-  const end = startRevalidations({
+  const { share, end } = startRevalidations({
     calls: {
       async listRevalidations(since) {
         if (state.isAway) throw new Error('away');
@@ -25,9 +25,11 @@ async function startReplica() {
       },
     },
     store: (path) => !state.isFull && journaled.push(path) > 0,
+    dropCached,
     log,
     interval: 5,
   });
+  shareRevalidations(share);
   dropped.length = 0;
   onTestFinished(async () => {
     end();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Count } from '#engine/tracker';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { createSignals } from '../ingest/signals.ts';
 import {
@@ -29,7 +29,7 @@ import { createWriter } from './writer.ts';
 
 interface DeskWorkerOptions {
   readonly start: WorkerStart;
-  readonly count: Count;
+  readonly count: DeskCount;
   readonly log: DeskLog;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly onRetained: (report: RetentionReport) => void;
