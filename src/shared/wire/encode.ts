@@ -1,6 +1,14 @@
 import { type Fields, type Id, type Patch, type Path, type Segment, toPathText, VIEWS, WireError } from './format.ts';
 import type { PageError } from './payload.ts';
-import { holdRejections, isPlain, isPlainNumber, isPlainObject, isThenable, MAX_DEPTH, toPromise } from './plain.ts';
+import {
+  holdRejections,
+  isPlain,
+  isPlainNumber,
+  isPlainObject,
+  isThenable,
+  MAX_DATA_DEPTH,
+  toPromise,
+} from './plain.ts';
 
 export interface Encoded {
   /** One line, without its line break. */
@@ -201,7 +209,7 @@ function toFrame(root: unknown, base: Path, late: LateLines): string {
     if (isThenable(value)) return patch('promise', late.idOf(value, [...base, ...path]));
     if (ancestors.includes(value))
       refuse('part of itself', 'Return data without cycles: an id in place of the object.');
-    if (ancestors.length >= MAX_DEPTH) refuse(`more than ${MAX_DEPTH} levels deep`, 'Return flatter data.');
+    if (ancestors.length >= MAX_DATA_DEPTH) refuse(`more than ${MAX_DATA_DEPTH} levels deep`, 'Return flatter data.');
     ancestors.push(value);
     const standIn = visitContainer(value);
     ancestors.pop();

@@ -97,7 +97,14 @@ test.each<[name: string, story: object, request?: object]>([
   ['late-rejected', { origin: 'late' }, { url: '/late' }],
   ['late-write', { origin: 'request' }, GET],
   ['unhandled-rejection', { origin: 'request', route: '/loader/:way' }],
-  ['blocked-loop', { kind: 'blocked-loop', origin: 'process', extra: { ms: expect.any(Number) } }],
+  [
+    'blocked-loop',
+    {
+      kind: 'blocked-loop',
+      origin: 'process',
+      extra: { ms: expect.any(Number), inFlight: [{ route: '/loader/:way' }] },
+    },
+  ],
   ['uncaught', { origin: 'process' }],
   ['click', { ...BUTTON, title: expect.stringMatching(/^TypeError: The button was not ready/) }],
   ['rejection', { ...BUTTON, title: expect.stringMatching(/^Error: Nobody waited/) }],

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
-import { onDrop } from '../../../src/server/pages/revalidate.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { until } from '../../support/until.ts';
 import { useMemoryStore } from '../support/stores.ts';
@@ -8,7 +7,6 @@ import { useMemoryStore } from '../support/stores.ts';
 it('drops a page that another replica has revalidated, once, also after an outage', async () => {
   const { store } = await useMemoryStore();
   const dropped: string[] = [];
-  onDrop((path) => void dropped.push(path));
   let isAway = false;
   let looks = 0;
   async function listRevalidations(since: number) {
@@ -17,8 +15,10 @@ it('drops a page that another replica has revalidated, once, also after an outag
     looks += 1;
     return found;
   }
-  const { log } = createTestLog();
-  const end = startRevalidations({ calls: { listRevalidations }, store: () => true, log, interval: 5 });
+  const { end } = startRevalidations({
+    ...{ calls: { listRevalidations }, store: () => true, log: createTestLog().log, interval: 5 },
+    dropCached: (path) => void dropped.push(path),
+  });
   onTestFinished(end);
   const revalidate = (path: string) => store.ingest({ occurrences: [], revalidations: [path] });
   await until(() => looks > 0, 'the first look');

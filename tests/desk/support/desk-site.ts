@@ -92,7 +92,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
     };
     const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
     const { pingInterval } = options;
-    const host = { manifest: MANIFEST, funnel, log, origins, page: {} };
+    const host = { build: { manifest: MANIFEST }, records: { funnel, log }, access: { origins }, page: {} };
     const pages = await createDeskPages({ calls, signIn, facts, home: '/', pingInterval }, host);
     const tracker = {
       home: desk.paths[0],

@@ -23,7 +23,7 @@ function createMemoryTracker(failures: Map<string, Failure>): Tracker {
       FAILURES_KEPT: { about: 'How many.', example: '9', schema: parsed('is not 9.', Number).prefault('9') },
     },
     paths: ['/failures'],
-    guarded: ['/failures'],
+    check: { guarded: ['/failures'], headers: [], trouble: [] },
     routes: [],
     files: { folder: '', files: [] },
     toUrl: (address) => `/failures/${address}`,
@@ -82,9 +82,9 @@ async function prepare(tracker: Tracker | undefined, env: Record<string, string>
 /** Starts a site up to the point at which it would listen on PORT. */
 async function start(tracker: Tracker | undefined, env: Record<string, string> = {}) {
   const { connected, dataDir } = await prepare(tracker, env);
-  const { site: main, desk } = connected;
+  const { main, second } = connected;
   const [url, deskUrl] = await Promise.all(
-    [main, desk].map(async (port) => port && `http://127.0.0.1:${await listenInTest(port.server)}`),
+    [main, second].map(async (port) => port && `http://127.0.0.1:${await listenInTest(port.server)}`),
   );
   return { url, deskUrl, dataDir };
 }
@@ -156,7 +156,7 @@ it.each<[name: string, tracker: Tracker | undefined, path: string | undefined]>(
   forgetListeners(['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'SIGHUP']);
   const { url, deskUrl } = await listen(opened, connected);
   onTestFinished(() => {
-    for (const port of [connected.site, connected.desk]) port?.server.close();
+    for (const port of [connected.main, connected.second]) port?.server.close();
   });
   expect((await fetch(`${url}/livez`)).status).toBe(200);
   expect((await fetch(`${deskUrl}/metrics`)).status).toBe(200);

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import type { Count } from '#engine/tracker';
+import type { InFlightRequest } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import { createAnswers } from './answers.ts';
@@ -20,7 +20,7 @@ interface WorkerThreadOptions {
   /** Starts the worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   readonly log: DeskLog;
-  readonly count?: Count | undefined;
+  readonly count?: DeskCount | undefined;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly limits?: Partial<WorkerThreadLimits>;
 }
@@ -46,7 +46,7 @@ const LIMITS: WorkerThreadLimits = {
 };
 
 /** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
-const PATIENCE: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
+const SLOW_CALL_TIMES: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
   sendTestNotifications: 60 * Second,
   flush: 60 * Second,
   close: 60 * Second,
@@ -157,7 +157,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     isClosing ||= name === 'close';
     lastId += 1;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => reject(refuse('late', LATE)), PATIENCE[name] ?? answerWithin).unref();
+    const timer = setTimeout(() => reject(refuse('late', LATE)), SLOW_CALL_TIMES[name] ?? answerWithin).unref();
     questions.set(lastId, { resolve, reject, timer });
     say({ say: 'call', id: lastId, name, args });
     return promise;
@@ -183,14 +183,14 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       startNow();
       say({ say: 'wake' });
     },
-    /** Sends a heartbeat, unless the last one has no answer yet. Call it regularly. */
-    beat(beat: Heartbeat) {
+    /** Sends the requests in flight, unless the last ones have no answer yet. Call it regularly. */
+    beat(inFlight: readonly InFlightRequest[]) {
       if (!worker || isBeating) return;
       isBeating = true;
       const isOver = () => {
         isBeating = false;
       };
-      calls.beat(beat).then(isOver, isOver);
+      calls.beat(inFlight).then(isOver, isOver);
     },
     calls,
     /** Ends the thread immediately. */

@@ -43,7 +43,11 @@ async function start() {
     };
   const funnel = createFunnel(testMaker, {
     log,
-    store: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
+    sinks: {
+      tracker: {
+        record: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
+      },
+    },
   });
   const site = await startDeskSite({
     ...PROXIED,
