@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
@@ -77,6 +79,17 @@ describe('a replica', () => {
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
     expect(await store.readUnended('own')).toBeUndefined();
+  });
+
+  it('marks its end in its folder, also if its last heartbeat hangs', () => {
+    const folder = createFolder(onTestFinished);
+    const hung = { reachableSince: 0, use: () => new Promise<never>(() => undefined) };
+    const start = { ...START, id: 'own' };
+    const { log } = createTestLog();
+    const records = createProcessRecords({ start, folder, holder: hung, blockedMs: () => 0, namespace: 'test', log });
+    records.write();
+    void records.end();
+    expect(existsSync(join(folder, 'ended'))).toBe(true);
   });
 
   it('counts no death under `npm run dev`, which kills slow servers', async () => {
