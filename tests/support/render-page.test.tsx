@@ -103,7 +103,6 @@ it.each<[what: string, options: RenderPageOptions, status: number, html: RegExp,
     422,
     /Too short\./,
   ],
-  ['an error', { error: { kind: 'forbidden', status: 403 } }, 403, /<h1>forbidden<\/h1>/],
   ['a path without a page', {}, 404, /<h1>not-found<\/h1>/, '/nowhere'],
 ])('renderPage() renders %s', async (_what, options, status, html, path = '/orders/7') => {
   expect(await renderPage(path, options)).toMatchObject({ status, html: expect.stringMatching(html) });

@@ -109,9 +109,7 @@ describe('an incident', () => {
       ['from sonner: import its style sheet', 'component-libraries.md'],
       ...(['csp', { sample: '[data-sonner-toaster][dir=ltr]' }, 'csp style-src-elem inline'] as const),
     ],
-    [['styled-components needs the nonce of'], 'csp', { sample: '' }, 'csp style-src-elem inline'],
     [['other-hosts.md'], 'csp', { sample: 'HTMLScriptElement src|https://stats.example/a.js' }, types],
-    [['component-libraries.md'], 'csp', { sample: 'Element innerHTML|.__m__-_r_c_{--sg-spacing' }, types],
     [['html.md'], 'csp', { sample: 'Element innerHTML|<b>Bold</b><style>a{}' }, types],
   ])('shows %j of the kind %s', async (parts, kind, extra, title = 'Error') => {
     const words = toWords((await showOf({ at: NOW, kind, title, extra })).text);
