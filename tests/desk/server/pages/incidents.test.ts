@@ -66,6 +66,11 @@ describe('the list', () => {
     const { list } = await start();
     expect(await list(path)).toEqual(expected);
   });
+
+  it('shows the same text on server and in browser if a search is cut within an emoji', async () => {
+    const { show } = await start();
+    expect((await show(`/desk?search=${'x'.repeat(249)}😀`)).text).not.toMatch(/\\ud83d/i);
+  });
 });
 
 describe('changing several incidents', () => {

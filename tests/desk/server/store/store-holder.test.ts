@@ -1,6 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
-import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { createStoreHolder } from '../../../../src/desk/server/store/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
@@ -49,4 +49,18 @@ it('a lost store is opened only once, and not lost again to late errors of the e
   works[1]?.reject(lost);
   await Promise.all(uses);
   expect([opened, holder.reachableSince !== undefined]).toEqual([2, true]);
+});
+
+it('a store that hangs is not back while its queries wait for a connection', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let check = () => Promise.reject(new QueryFailedError('busy', 'timeout exceeded when trying to connect ()'));
+  const store = { check: () => check(), close: async () => undefined } as unknown as Store; // The rest is not called.
+  const { holder } = hold(async () => store);
+  await expect(holder.use(() => Promise.reject(new StoreAwayError('no answer')))).rejects.toThrow(StoreAwayError);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(holder.reachableSince).toBeUndefined();
+  check = () => Promise.reject(new QueryFailedError('refused', 'read-only'));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(holder.reachableSince).toBeDefined();
 });

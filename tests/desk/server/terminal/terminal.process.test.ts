@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/desk/server/desk.ts';
+import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../../src/shared/reporting/address.ts';
@@ -158,6 +159,21 @@ describe('a wrong call', () => {
       expect(await runDesk(args, env)).toMatchObject({ code: 1, out: '', err });
     }
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
+  });
+
+  it('closes its connections if the role may not read the desk: they would keep the command running', async () => {
+    const env = await postgresEnv();
+    const admin = openPostgres(env.DESK_DATABASE_URL ?? '');
+    onTestFinished(() => admin.close());
+    await admin.run('DROP ROLE IF EXISTS stranger');
+    await admin.run("CREATE ROLE stranger LOGIN PASSWORD 'stranger'");
+    const strange = env.DESK_DATABASE_URL?.replace('spillway:spillway@', 'stranger:stranger@') ?? '';
+    expect(await runDesk([], { ...env, DESK_DATABASE_URL: strange })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('permission denied'),
+    });
+    const left = () => admin.all("SELECT 1 FROM pg_stat_activity WHERE usename = 'stranger'");
+    await expect.poll(left).toEqual([]);
   });
 
   it('shows no password, and changes no broken file', async () => {
