@@ -18,8 +18,8 @@ import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { openSourceIndex } from './build/sites/source-index-cache.mjs';
-import { createLocations } from './build/sites.mjs';
+import { openSourceIndex } from './build/locations/source-index-cache.mjs';
+import { createLocations } from './build/locations.mjs';
 import { listSources, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { mapSource } from '../../build/existing-app.mjs';
 import { readOwnersBuild } from '../../build/owner.mjs';
-import { createLocations } from '../../build/sites.mjs';
+import { createLocations } from '../../build/locations.mjs';
 import { readConfig } from '../../src/server/config.ts';
 import type { Product } from '../../src/server/define-product.ts';
 import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
