@@ -129,7 +129,7 @@ function toPortParts(
           scrubber,
           routes: [...basics.routes, ...(basics.tracker?.routes ?? [])],
         },
-        { store: tracker, upstream: sentry?.upstream, toUrl: funnel.toUrl, count: metrics.count, log },
+        { tracker, upstream: sentry?.upstream, toUrl: funnel.toUrl, count: metrics.count, log },
       ),
       reportPath: basics.page.reportPath,
     },
