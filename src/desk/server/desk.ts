@@ -13,6 +13,7 @@ import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
 import { markEnded } from './worker/process-records.ts';
+import { offerRequests } from './worker/requests-of-main.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 import { createWorkerThread } from './worker/worker-thread.ts';
 
@@ -87,17 +88,12 @@ export async function openDesk({
   const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
   let closing: Promise<void> | undefined;
   let isClosed = false;
-  let memory = 0;
+  offerRequests(inFlight);
   beat();
 
   function beat(): void {
     journal.settle();
-    try {
-      memory = globalThis.process.memoryUsage.rss();
-    } catch {
-      // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
-    }
-    worker.beat({ inFlight: inFlight(), memory });
+    worker.beat(inFlight());
   }
 
   /** Wakes the desk worker once for everything journaled until it looks. */

@@ -114,13 +114,13 @@ function findLinkHolder({ config, access: { tokens, isTokenNew } }: TrackerHost)
 }
 
 /** Records a blocked event loop as a failure. */
-function recordBlockedLoop(funnel: Funnel, { at, ms }: BlockedLoop): void {
+function recordBlockedLoop(funnel: Funnel, { at, ms, inFlight }: BlockedLoop): void {
   const message = `The event loop was blocked for ${ms} ms.`;
   funnel.record(
     {
       kind: 'blocked-loop',
       errors: [{ class: 'BlockedLoop', message, frames: [] }],
-      extra: { ms, since: new Date(at).toISOString() },
+      extra: { ms, since: new Date(at).toISOString(), inFlight },
     },
     { origin: 'process' },
   );

@@ -107,7 +107,14 @@ test.each<[name: string, story: object, request?: object]>([
   ['late-native', { origin: 'late' }, { url: '/late/native' }],
   ['late-write', { origin: 'request' }, GET],
   ['unhandled-rejection', { origin: 'request', route: '/loader/:way' }],
-  ['blocked-loop', { kind: 'blocked-loop', origin: 'process', extra: { ms: expect.any(Number) } }],
+  [
+    'blocked-loop',
+    {
+      kind: 'blocked-loop',
+      origin: 'process',
+      extra: { ms: expect.any(Number), inFlight: [{ route: '/loader/:way' }] },
+    },
+  ],
   ['uncaught', { origin: 'process' }],
   ['click', { ...BUTTON, title: expect.stringMatching(/^TypeError: The button was not ready/) }],
   ['click-string', { ...BUTTON, title: expect.stringMatching(/no error at all/) }],

@@ -1,6 +1,6 @@
+import type { InFlightRequest } from '#engine/tracker';
 import type { TestResult } from '../../shared/actions.ts';
 import type { Resolved } from '../store/find-incident.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { FoundIncident } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -56,8 +56,8 @@ export interface DeskCalls extends StoreCalls {
   isEchoAwaited(address: string): Promise<boolean>;
   /** Sends a test notification to each target. */
   sendTestNotifications(): Promise<readonly TestResult[]>;
-  /** Stores a heartbeat of the main thread. */
-  beat(heartbeat: Heartbeat): Promise<void>;
+  /** Notes the requests that the main thread answers. */
+  beat(inFlight: readonly InFlightRequest[]): Promise<void>;
   /** Waits briefly until everything in the journal is stored. @returns false if something still waits */
   settle(): Promise<boolean>;
   /** Waits until everything in the journal is stored. */

@@ -58,7 +58,11 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, holder, log });
   const moveJournal = createMoveJournal({ holder, prepare, onStored: notifier.wake, count, log });
   const writer = createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log });
-  const watchdog = createWatchdog({ signals, onBlocked });
+  const watchdog = createWatchdog({
+    signals,
+    onSilent: () => void processes.noteSilent(),
+    onBlocked: (report) => onBlocked({ ...report, inFlight: processes.whenSilent }),
+  });
   const processes = createProcessRecords({
     start: { id: process, build, release, environment, startedAt },
     folder: journal.folder,

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
+import type { InFlightRequest } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { CALLS, type DeskCalls } from './desk-calls.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts';
@@ -141,14 +141,14 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       startNow();
       say({ say: 'wake' });
     },
-    /** Sends a heartbeat, unless the last one has no answer yet. Call it regularly. */
-    beat(beat: Heartbeat) {
+    /** Sends the requests in flight, unless the last ones have no answer yet. Call it regularly. */
+    beat(inFlight: readonly InFlightRequest[]) {
       if (!worker || isBeating) return;
       isBeating = true;
       const isOver = () => {
         isBeating = false;
       };
-      calls.beat(beat).then(isOver, isOver);
+      calls.beat(inFlight).then(isOver, isOver);
     },
     calls,
     /** Ends the thread immediately. */

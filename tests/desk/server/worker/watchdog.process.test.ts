@@ -13,8 +13,13 @@ import { useDesk } from '../../support/use-desk.ts';
 function setUp() {
   const signals = { pulses: 1, waiting: false };
   const clock = { now: 0 };
-  const reports: BlockedLoop[] = [];
-  const watchdog = createWatchdog({ signals, onBlocked: (report) => reports.push(report), now: () => clock.now });
+  const reports: Omit<BlockedLoop, 'inFlight'>[] = [];
+  const watchdog = createWatchdog({
+    signals,
+    onSilent: () => undefined,
+    onBlocked: (report) => reports.push(report),
+    now: () => clock.now,
+  });
   return {
     signals,
     watchdog,
@@ -65,7 +70,7 @@ describe('the watchdog', () => {
 
 const childFile = fileURLToPath(new URL('./blocked-child.ts', import.meta.url));
 
-it('reports how long a server was blocked that was killed because of it', { timeout: 60_000 }, async () => {
+it('reports what blocked a server that was killed because of it, and for how long', { timeout: 60_000 }, async () => {
   const dataDir = createFolder(onTestFinished);
   const child = spawn(process.execPath, [...TYPESCRIPT, childFile], { env: { ...process.env, DATA_DIR: dataDir } });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -85,5 +90,9 @@ it('reports how long a server was blocked that was killed because of it', { time
     const details = death && (await desk.calls.readDetails(death.key, undefined));
     return details?.shown?.full?.extra;
   };
-  await expect.poll(findDeath).toMatchObject({ blockedFor: expect.any(Number) });
+  await expect.poll(findDeath).toMatchObject({
+    blockedFor: expect.any(Number),
+    inFlight: [{ method: 'GET', route: '/heavy' }],
+    memory: expect.toSatisfy((bytes: number) => bytes > 10_000_000),
+  });
 });
