@@ -36,8 +36,8 @@ interface SiteUpgrades {
   readonly steps: readonly RequestHandler[];
 }
 
-/** As the port's other requests have them. */
-interface UpgradePort {
+/** As the other requests of its port have them. */
+interface UpgradeParts {
   readonly rules: {
     readonly origins: Origins;
     readonly trust: ProxyTrust;
@@ -62,7 +62,7 @@ const KEEP_ALIVE_DELAY = 30 * Second;
  */
 export function handleUpgrades(
   { server, connections }: Pick<HttpServer, 'server' | 'connections'>,
-  { rules, records }: UpgradePort,
+  { rules, records }: UpgradeParts,
   { upgrades, existing, steps }: SiteUpgrades,
 ): UpgradedSockets {
   const { origins, trust, takeCredentials } = rules;

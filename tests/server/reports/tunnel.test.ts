@@ -99,7 +99,7 @@ describe('an envelope with an event', () => {
     'gets 503 if it could not be stored, and is stored when it is sent again: %j',
     async (tags) => {
       const answers = [false, true];
-      const broken = await start({ store: { record: () => answers.shift() ?? false } });
+      const broken = await start({ tracker: { record: () => answers.shift() ?? false } });
       const body = toSound(broken, createEvent({ event_id: nextId(), tags }));
       const reply = await post(body, {}, broken);
       expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
@@ -114,7 +114,7 @@ describe('an envelope with an event', () => {
       .mockImplementationOnce(() => {
         throw new Error('trap');
       });
-    const broken = await start({ store: { record } });
+    const broken = await start({ tracker: { record } });
     const body = toSound(broken);
     expect((await post(body, {}, broken)).status).toBe(500);
     expect((await post(body, {}, broken)).status).toBe(200);

@@ -65,3 +65,18 @@ export interface DeskCalls extends StoreCalls {
   /** Called when the process ends on purpose. */
   close(): Promise<void>;
 }
+
+/** The calls that the worker answers itself. */
+const WORKER_CALLS = {
+  find: true,
+  resolveQuery: true,
+  isEchoAwaited: true,
+  sendTestNotifications: true,
+  beat: true,
+  settle: true,
+  flush: true,
+  close: true,
+} satisfies Record<Exclude<keyof DeskCalls, keyof StoreCalls>, true>;
+
+/** The names of all calls. */
+export const CALLS = [...READS, ...CHANGES, ...OTHERS, ...Object.keys(WORKER_CALLS)] as (keyof DeskCalls)[];
