@@ -35,6 +35,8 @@ export interface DevApp {
   /** Replaces text in a file. @throws if the file does not contain it exactly once */
   edit(path: string, from: string, to: string): void;
   has(path: string): boolean;
+  /** Which build is served, and what is wrong with it. */
+  readState(): Promise<DevState>;
   /** Restores all files, and waits until the restored app is served. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -124,6 +126,7 @@ export async function startDevApp(
       );
     },
     has: (path) => existsSync(join(folder, path)),
+    readState,
     reset,
     async stop() {
       if (state === 'stopped') return;

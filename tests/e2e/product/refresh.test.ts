@@ -14,8 +14,7 @@ const click = (page: Page, name: string) =>
 
 describe('Back', () => {
   test.each(['/', '/tour/cards'])('sends only a HEAD request if nothing has changed, beginning at %s', async (from) => {
-    const { page, data } = await site.open(from);
-    await exchanged(page);
+    const { page, data } = await site.openLive(from);
     for (const name of from === '/' ? ['Cards', 'API'] : ['API']) {
       await click(page, name);
       await heading(page, name);
@@ -29,8 +28,7 @@ describe('Back', () => {
   });
 
   test('shows the previous data immediately, and fetches changes in the background', async () => {
-    const { page, data, complaints } = await site.open('/');
-    await exchanged(page);
+    const { page, data, complaints } = await site.openLive('/');
     const time = await page.locator('time').innerText();
     await click(page, 'API');
     await heading(page, 'API');
