@@ -193,7 +193,7 @@ test.each([
   ['a form that was accepted is reset, with its result', 'Save and reset', 'typed', [['text', 'mine']]],
   ['useRefresh() keeps what was typed', 'Refresh', 'mine', null],
 ])('after a deploy, the document is loaded, and %s', async (_what, name, expected, returned) => {
-  const { page, press, documents } = await open({ isAlone: true });
+  const { page, press, documents } = await open();
   await deploy(page);
   const text = page.getByRole('form', { name: 'reset' }).locator('[name=text]');
   await text.fill('mine');
@@ -379,7 +379,7 @@ test('an answer of a step says what the step says, and one of a proxy is explain
 });
 
 describe('an edit form', () => {
-  const openItem = (id: number, isAlone = true) => open({ path: `/items/${id}`, isAlone });
+  const openItem = (id: number) => open({ path: `/items/${id}` });
   const price = (page: Page) => page.getByLabel('Price').inputValue();
   const removed = (page: Page) => page.locator('#removed').textContent();
 
@@ -404,7 +404,7 @@ describe('an edit form', () => {
   });
 
   test('posts to the record that is shown, also while the next one loads', async () => {
-    const { page, press } = await openItem(2, false);
+    const { page, press } = await openItem(2);
     await link(page, 'Slow item').click();
     await page.waitForURL('**/items/slow');
     await link(page, 'Next page').click();

@@ -151,29 +151,7 @@ describe('an edit', () => {
     expect([documents, complaints]).toEqual([['/'], []]);
   });
 
-  test('that adds a hook remounts that component, and no other', async () => {
-    app.edit(BUTTON, 'useState(0);', "useState(0);\n  const [unit] = useState('in all');");
-    app.edit(BUTTON, '</button>', '{unit}</button>');
-    await page.getByRole('button', { name: /^clicked 0.*in all$/ }).waitFor();
-    expect(await page.getByLabel('Note').inputValue()).toBe('half a senten');
-    expect(documents).toEqual(['/']);
-  });
-
-  test('that gives the layout a title as well warns that the page has lost its own, and an edit of a page that is not open is shown on the next navigation to it', async () => {
-    app.edit(ROOT, '<Outlet />', '<title>Layout</title>\n      <Outlet />');
-    app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
-    app.edit(`${PRODUCT}/pages/other.tsx`, '<h1>Other', '<h1>Another');
-    await poll(() => complaints).toEqual([expect.stringContaining('"Home", "Layout"')]);
-    await link(page, 'Other').click();
-    await page.getByRole('heading', { name: 'Another' }).waitFor();
-    expect(documents).toEqual(['/']);
-  });
-});
-
-describe('the server', () => {
-  useOnePage();
-
-  test('refuses no connection while it is replaced, and then exits', async () => {
+  test('of the server refuses no connection while the server is replaced, which then exits', async () => {
     const failures: unknown[] = [];
     let asked = 0;
     let stopped = false;
@@ -200,7 +178,7 @@ describe('the server', () => {
     expect(app.output().split('Listening on localhost only')).toHaveLength(2); // a hint, once
   });
 
-  test('gets another request for data and for a module if one was cut off, and no state is lost', async () => {
+  test('of which a request for data or for a module was cut off is requested again, without losing state', async () => {
     // As a server does that ends before it has responded.
     const requests = { '**/_data/': 0, '**/pages/home.tsx.js?v=*': 0 };
     for (const path of Object.keys(requests) as (keyof typeof requests)[]) {
@@ -216,10 +194,28 @@ describe('the server', () => {
     for (const count of Object.values(requests)) expect(count).toBeGreaterThan(1);
     await expectKept();
   });
+
+  test('that adds a hook remounts that component, and no other', async () => {
+    app.edit(BUTTON, 'useState(0);', "useState(0);\n  const [unit] = useState('in all');");
+    app.edit(BUTTON, '</button>', '{unit}</button>');
+    await page.getByRole('button', { name: /^clicked 0.*in all$/ }).waitFor();
+    expect(await page.getByLabel('Note').inputValue()).toBe('half a senten');
+    expect(documents).toEqual(['/']);
+  });
+
+  test('that gives the layout a title as well warns that the page has lost its own, and an edit of a page that is not open is shown on the next navigation to it', async () => {
+    app.edit(ROOT, '<Outlet />', '<title>Layout</title>\n      <Outlet />');
+    app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
+    app.edit(`${PRODUCT}/pages/other.tsx`, '<h1>Other', '<h1>Another');
+    await poll(() => complaints).toContainEqual(expect.stringContaining('"Home", "Layout"'));
+    app.edit(ROOT, '<title>Layout</title>', '');
+    await link(page, 'Other').click();
+    await page.getByRole('heading', { name: 'Another' }).waitFor();
+    expect(documents).toEqual(['/']);
+  });
 });
 
 test('behind a proxy that changes host and port, edits are shown, also after it has answered 502 for a while', async () => {
-  await app.reset();
   reloads = [];
   let refuse: ((res: ServerResponse) => unknown) | undefined;
   let refused = 0;
@@ -237,9 +233,10 @@ test('behind a proxy that changes host and port, edits are shown, also after it 
   const proxied = await openHome(`http://app.localhost:${proxy.port}`);
   const expectText = (selector: string, text: string) =>
     poll(() => proxied.page.locator(selector).innerText()).toContain(text);
-  app.edit(HOME, 'First words', 'Second words');
-  app.edit(WORDS, 'from the loader', 'from another loader');
-  await expectText('h1', 'Second words');
+  const editTitle = (words: string) => app.write(HOME, app.read(HOME).replace(/(<h1.*>).*(?=<\/h1>)/, `$1${words}`));
+  editTitle('Words by proxy');
+  app.write(WORDS, "export const words = 'from another loader';\n");
+  await expectText('h1', 'Words by proxy');
   await expectText('#data', 'from another loader');
   expect(proxied.complaints).toEqual([]);
   refuse = (res) => res.destroy();
@@ -250,10 +247,10 @@ test('behind a proxy that changes host and port, edits are shown, also after it 
   const before = refused;
   await poll(() => refused).toBeGreaterThan(before);
   const { build } = await app.readState();
-  app.edit(HOME, 'Second words', 'Third words');
+  editTitle('Last words');
   await isTaken(build);
   refuse = undefined;
-  await expectText('h1', 'Third words');
+  await expectText('h1', 'Last words');
   await expectKept(proxied.page);
   expect(proxied.documents).toEqual(['/']);
   await proxied.page.close();
@@ -378,7 +375,6 @@ describe('a failure', () => {
 });
 
 test('a change that cannot be hot-replaced reloads the page, which keeps typed text, focus and scroll position and shows the reason', async () => {
-  await app.reset();
   reloads = [];
   const opened = await openHome();
   await opened.page.getByLabel('Note').focus();
@@ -423,7 +419,7 @@ test('an edit of an existing app restarts the server, and npm run dev also stops
   expect(app.has('dist')).toBe(false);
   const count = () => app.output().split('built in').length;
   const before = count();
-  app.edit(WORDS, 'from the loader', 'other words');
+  app.write(WORDS, "export const words = 'other words';\n");
   // The next server is starting, and the previous one still serves requests.
   await expect.poll(count, { timeout: PATIENCE, interval: 5 }).toBe(before + 1);
   await app.stop(); // It waits until no server is left.
