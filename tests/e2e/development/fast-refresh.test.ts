@@ -291,8 +291,8 @@ describe('a failure', () => {
     app.edit(WORDS, 'export', "import { width } from 'of-browsers';\nconsole.log(width);\nexport");
     await expectProblem('The server did not start', 'window is not defined', 'of-browsers/main.js');
     app.write(WORDS, "export const words = 'without the package';\n");
-    await poll(async () => (await fetch(app.url)).text()).toContain('without the package');
     await expectMended();
+    expect(await (await fetch(app.url)).text()).toContain('without the package');
   });
 
   test('at the start of a server is shown, and the previous server continues', async () => {

@@ -42,6 +42,7 @@ describe('an error in the browser', () => {
       });
     let before: unknown;
     const { page } = await site.open('/tour/fail/client', {
+      isAlone: false,
       before: (page) =>
         page.route('**/_report', async (route) => {
           before = await readPlace(page);

@@ -22,6 +22,7 @@ describe('before the router is loaded', () => {
   async function openHeld(path: string) {
     let release = () => {};
     const visit = await site.open(path, {
+      isAlone: false,
       before: async (page) => {
         release = await hold(page, ROUTER);
       },
@@ -90,6 +91,7 @@ describe('before the router is loaded', () => {
 
 test('links and forms work as plain HTML if the router cannot be loaded, also with a button that names the action', async () => {
   const { page, documents } = await site.open('/tour/forms', {
+    isAlone: false,
     before: (page) => page.route(ROUTER, (route) => route.abort()),
   });
   await hydrated(page);
@@ -146,6 +148,7 @@ test.each([
 
 test('another build of the server is loaded by the next navigation, also if a prefetch detected it', async () => {
   const { page, documents } = await site.openLive('/', {
+    isAlone: false,
     before: (page) =>
       page.route('**/_data/**', async (route) => {
         const response = await route.fetch();

@@ -88,8 +88,6 @@ test('without JavaScript, a page with deferred values is requested again, and th
   }
   expect(await gauges(page)).not.toContain('Asking');
   expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
-  await page.goto('/tour/late-redirect');
-  await page.waitForURL('**/tour/streaming?_whole=1');
 });
 
 /** In the order in which they settle. */
