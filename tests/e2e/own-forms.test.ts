@@ -248,24 +248,26 @@ const fileOf = (bytes: number) => ({ name: 'a.bin', mimeType: 'a/b', buffer: Buf
 
 test('a button after the file names an action, which has its own limit', async () => {
   const { page, press } = await open();
-  await page.getByLabel('File').setInputFiles(fileOf(2e6));
+  await page.getByLabel('File').setInputFiles(fileOf(1.2e6));
   await press('Attach');
   await showsResult(page, [
     ['_action', 'forms.save'],
     ['_action', 'forms.attach'],
-    ['file', 2e6],
+    ['file', 1.2e6],
   ]);
-  await page.getByLabel('Attachment').setInputFiles(fileOf(2e6));
+  await page.getByLabel('Attachment').setInputFiles(fileOf(1.2e6));
   await press('Attach by a fetcher');
-  await page.locator('#attached').getByText('[["_action","forms.attach"],["file",2000000]]').waitFor();
+  await page.locator('#attached').getByText('[["_action","forms.attach"],["file",1200000]]').waitFor();
 });
 
-test('the message of a file that was too large is gone while the next one is sent', async () => {
-  const { page, press } = await open();
+test('a file that is too large is not sent, and its message is gone while the next one is sent', async () => {
+  const { page, press, data } = await open();
   const file = page.getByLabel('File');
   await file.setInputFiles(fileOf(6e6));
   await press('Attach');
   await showsResult(page, 'This is more than 5 MB. Choose smaller files, or shorten the text.');
+  expect(data).toEqual([]);
+  expect(await file.evaluate((input: HTMLInputElement) => input.files?.length)).toBe(1);
   const release = Promise.withResolvers<void>();
   await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
   await file.setInputFiles(fileOf(3000));

@@ -66,7 +66,7 @@ test('a rejected form moves the focus to its first invalid field, unless it has 
 });
 
 test.each(['Stays', 'Moved'])('a form with reset is emptied on success, also after a rejection: %s', async (name) => {
-  const { page, documents, complaints } = await open('/notes');
+  const { page, documents, data, complaints } = await open('/notes');
   const { title, text, add } = fieldsOf(page, 'Emptied');
   await title.fill(name);
   await add.click();
@@ -78,6 +78,8 @@ test.each(['Stays', 'Moved'])('a form with reset is emptied on success, also aft
   await expect.poll(() => title.inputValue()).toBe('');
   expect(await text.inputValue()).toBe('');
   expect(documents).toEqual(['/notes']);
+  // The response to the form has the fresh data of the page.
+  expect(data.map(({ method }) => method)).toEqual(name === 'Stays' ? ['POST', 'POST'] : ['POST', 'POST', 'GET']);
   expect(complaints.filter((line) => !line.includes('status of 422'))).toEqual([]);
 });
 

@@ -70,12 +70,8 @@ async function reported(page: Page, count = 1): Promise<RecordedEvent[]> {
 /** A short description of a report. */
 function toLine({ exception, tags }: RecordedEvent) {
   const { type, value, mechanism } = exception.values.at(-1) ?? {};
-  return {
-    said: `${type}: ${value}`,
-    via: mechanism?.type,
-    ...(tags['spillway.kind'] ? { kind: tags['spillway.kind'] } : {}),
-    ...(tags['spillway.echo'] ? { echo: tags['spillway.echo'] } : {}),
-  };
+  const [kind, echo] = [tags['spillway.kind'], tags['spillway.echo']];
+  return { said: `${type}: ${value}`, via: mechanism?.type, ...(kind && { kind }), ...(echo && { echo }) };
 }
 
 /** Returns the only event that a page reports. */
