@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../support/listen.ts';
 
 interface ProxyOptions {
   /** Answers a request itself, and returns true. */
@@ -23,9 +23,8 @@ export async function startProxy(upstream: string, { intercept, toHeaders = (req
     res.on('close', () => asked.destroy());
     req.pipe(asked);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     cutConnections: () => server.closeAllConnections(),
     async stop() {
       server.closeAllConnections();

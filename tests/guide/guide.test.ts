@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript, VITEST } from '../recipes/recipe.ts';
 import { createGuideApp } from '../support/guide.ts';
+import { listen } from '../support/listen.ts';
 import { createVisitor, type OwnedApp, type Visitor } from '../support/owned-app.ts';
 
 const GRACE = { _action: 'people.add', name: 'Grace Hopper', email: 'grace@example.org', city: 'New York' };
@@ -14,7 +14,7 @@ const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like
 const BETWEEN = /<!-- -->/g;
 
 let app: OwnedApp;
-let weather: Server;
+let weather: Awaited<ReturnType<typeof startWeather>>;
 
 beforeAll(async () => {
   app = createGuideApp();
@@ -27,19 +27,17 @@ afterAll(() => {
 });
 
 /** Responds slowly for London, with 404 for Erlangen and with 500 for New York. */
-async function startWeather(): Promise<Server> {
+async function startWeather() {
   const server = createServer(async ({ url }, res) => {
     if (url === '/London') await setTimeout(300);
     const status = url === '/London' ? 200 : url === '/Erlangen' ? 404 : 500;
     res.writeHead(status, { 'content-type': 'application/json' }).end('{"degrees":14}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() };
 }
 
 async function start(env: Record<string, string> = {}) {
-  const { port } = weather.address() as AddressInfo;
-  const running = await app.start({ WEATHER_SERVICE: `http://127.0.0.1:${port}`, DATA_DIR: app.folder, ...env });
+  const running = await app.start({ WEATHER_SERVICE: weather.url, DATA_DIR: app.folder, ...env });
   return { ...running, visitor: createVisitor(running.url) };
 }
 
