@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { OTHER } from './own-forms-page.ts';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged, heading, link, press, shows } from './site.ts';
+import { exchanged, heading, hold, link, press, shows } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -268,12 +268,11 @@ test('a file that is too large is not sent, and its message is gone while the ne
   await showsResult(page, 'This is more than 5 MB. Choose smaller files, or shorten the text.');
   expect(data).toEqual([]);
   expect(await file.evaluate((input: HTMLInputElement) => input.files?.length)).toBe(1);
-  const release = Promise.withResolvers<void>();
-  await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
+  const release = await hold(page, '**/forms');
   await file.setInputFiles(fileOf(3000));
   await press('Attach');
   await expect.poll(async () => [await state(page), await result(page)]).toEqual(['submitting idle', null]);
-  release.resolve();
+  release();
   await expect.poll(() => result(page)).toContainEqual(['file', 3000]);
 });
 
@@ -343,15 +342,14 @@ describe('a navigation that leaves the page', () => {
 
   test('does not end the next one', async () => {
     const { page, press } = await open({ isAlone: true });
-    const release = Promise.withResolvers<void>();
     await page.clock.install();
     await press('Leave');
     await wait(page, 'submitting idle');
-    await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
+    const release = await hold(page, '**/forms');
     await press('Save into this tab');
     await page.clock.runFor(2000);
     expect(await state(page)).toBe('submitting idle');
-    release.resolve();
+    release();
     await expect.poll(() => state(page)).toBe('idle idle');
   });
 });

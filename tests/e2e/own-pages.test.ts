@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged, heading, hydrated, link, press, shows } from './site.ts';
+import { exchanged, heading, hold, hydrated, link, press, shows } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -53,14 +53,13 @@ test('a rejected form moves the focus to its first invalid field, unless it has 
   await add.click();
   await shows(page, 'Give a text.');
   await expect.poll(() => focused(page)).toBe('Text');
-  const release = Promise.withResolvers<void>();
-  await page.route('**/notes', (route) => release.promise.then(() => route.continue()));
+  const release = await hold(page, '**/notes');
   const posted = page.waitForRequest((request) => request.method() === 'POST');
   await title.fill('');
   await add.click();
   await posted;
   await page.getByLabel('Scratch').focus();
-  release.resolve();
+  release();
   await shows(page, 'Give a title. Give a text.');
   expect(await focused(page)).toBe('Scratch');
 });

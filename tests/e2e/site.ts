@@ -187,6 +187,16 @@ export async function heading(page: Page, text: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor();
 }
 
+/** Delays requests for a URL until the function that it returns is called. */
+export async function hold(page: Page, url: string | RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    await promise;
+    await route.continue().catch(() => {}); // the page can have left
+  });
+  return resolve;
+}
+
 /** Waits until the page shows this text. */
 export const shows = (page: Page, text: string | RegExp) => page.getByText(text).waitFor();
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { heading, link, press, shows, useSite } from '../site.ts';
+import { heading, hold, link, press, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -110,12 +110,11 @@ test('a fetcher shows its count immediately, and does not change the rest of the
   const before = Number.parseInt(await likes.innerText(), 10);
   const expectCount = (more: number) => expect.poll(() => likes.innerText()).toMatch(new RegExp(`^${before + more} `));
   await fill(page, { 'Your name': 'Ada' });
-  const release = Promise.withResolvers<void>();
-  await page.route('**/tour/forms', (route) => release.promise.then(() => route.continue()));
+  const release = await hold(page, '**/tour/forms');
   await press(page, 'Like');
   await expectCount(1);
   const answered = page.waitForResponse((response) => response.request().method() === 'POST');
-  release.resolve();
+  release();
   expect((await answered).status()).toBe(200);
   await expectCount(1);
   await press(page, 'Like');

@@ -1,22 +1,23 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, hydrated, isSameDocument, link, markDocument, press, shows, useSite } from '../site.ts';
+import {
+  exchanged,
+  heading,
+  hold,
+  hydrated,
+  isSameDocument,
+  link,
+  markDocument,
+  press,
+  shows,
+  useSite,
+} from '../site.ts';
 
 const site = useSite();
 
 const ROUTER = /\/assets\/navigator-[^/]+\.js$/;
 const CHUNK = /\/assets\/cards-[^/]+\.js$/;
 const SHEET = /\/assets\/cards-[^/]+\.css$/;
-
-/** Delays requests for a URL until `release()` is called. */
-async function hold(page: Page, url: RegExp): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route(url, async (route) => {
-    await promise;
-    await route.continue().catch(() => {});
-  });
-  return resolve;
-}
 
 describe('before the router is loaded', () => {
   async function openHeld(path: string) {

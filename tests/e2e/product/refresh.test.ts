@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, useSite } from '../site.ts';
+import { exchanged, heading, hold, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -35,12 +35,11 @@ describe('Back', () => {
     // The page shows seconds, so it is different after this one.
     await expect.poll(() => new Date().toISOString()).not.toContain(time.slice(0, 8));
     data.length = 0;
-    const release = Promise.withResolvers<void>();
-    await page.route('**/_data/', (route) => release.promise.then(() => route.continue()));
+    const release = await hold(page, '**/_data/');
     await page.goBack();
     await heading(page, HOME);
     expect(await page.locator('time').innerText()).toBe(time);
-    release.resolve();
+    release();
     await expect.poll(() => page.locator('time').innerText()).not.toBe(time);
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /_data/', 'GET /_data/']);
     expect(complaints).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { heading, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
+import { heading, hold, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -60,8 +60,7 @@ describe('a shell page', () => {
 test('a navigation to a shell page shows the prefetched shell immediately, and fetches only its hole, also after Back', async () => {
   const { page, data, complaints } = await site.openLive('/tour/cards', { locale: 'de-CH' });
   await markDocument(page);
-  const { promise: shown, resolve: release } = Promise.withResolvers<void>();
-  await page.route(`**${HOLES}`, (route) => shown.then(() => route.continue()));
+  const release = await hold(page, `**${HOLES}`);
   const prefetched = page.waitForResponse((response) => response.url().endsWith(SHELL));
   await link(page, 'Shell').hover();
   await (await prefetched).finished();
