@@ -294,16 +294,16 @@ it('leaves ordinary marks in files that both changed, and lists them with your v
   ]);
 });
 
-it.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
-  ['the tag is missing', [], {}, 'Usage: npm run upgrade'],
-  ['there is no such tag', ['v0.9.0'], {}, 'v0.9.0'],
-  ['the base is unknown', ['v0.4.0', '--base', 'v0.2.0'], {}, 'has no v0.2.0, which your app is based on'],
-  ['the base is your own commit', ['v0.4.0', '--base', 'HEAD'], {}, 'HEAD is not a release of Spillway'],
-  ['the upstream is unknown', ['v0.4.0', '--from', '/nowhere'], {}, '/nowhere'],
-])('changes nothing if %s', (_, args, extra, words) => {
+it.each<[string, readonly string[], string]>([
+  ['the tag is missing', [], 'Usage: npm run upgrade'],
+  ['there is no such tag', ['v0.9.0'], 'v0.9.0'],
+  ['the base is unknown', ['v0.4.0', '--base', 'v0.2.0'], 'has no v0.2.0, which your app is based on'],
+  ['the base is your own commit', ['v0.4.0', '--base', 'HEAD'], 'HEAD is not a release of Spillway'],
+  ['the upstream is unknown', ['v0.4.0', '--from', '/nowhere'], '/nowhere'],
+])('changes nothing if %s', (_, args, words) => {
   const folder = createOwner('copy');
   const before = snapshot(folder);
-  expect(upgrade(folder, args, extra)).toMatchObject({ code: 1, out: expect.stringContaining(words), npm: [] });
+  expect(upgrade(folder, args)).toMatchObject({ code: 1, out: expect.stringContaining(words), npm: [] });
   expect(snapshot(folder)).toBe(before);
 });
 

@@ -3,16 +3,13 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -21,10 +18,11 @@ import { describeScripts } from '../../build/manifest.mjs';
 import { hasCurrentBuild, toStamp } from '../../build/stamp.mjs';
 import { build, stopBuilder } from '../../build.mjs';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
+import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const quiet = { log: () => undefined };
-const folders: string[] = [];
 
 /** A product of two pages in a layout, which is enough for the build. */
 const app = {
@@ -104,12 +102,8 @@ Object.assign(app, {
 });
 
 function createApp(files: Record<string, string> = {}): string {
-  const root = mkdtempSync(join(tmpdir(), 'spillway-build-'));
-  folders.push(root);
-  for (const [path, text] of Object.entries({ ...app, ...files })) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
+  const root = createFolder(afterAll);
+  writeFiles(root, { ...app, ...files });
   symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'));
   return root;
 }
@@ -128,10 +122,7 @@ await build({ root: built, ...quiet });
 const manifest = readManifest(built);
 const clientFiles = listFiles(join(built, 'dist/client'));
 
-afterAll(async () => {
-  await stopBuilder();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+afterAll(stopBuilder);
 
 describe('the client bundle', () => {
   it('says how large the scripts of pages are, and what makes one large', () => {
@@ -244,12 +235,15 @@ describe('style sheets', () => {
   });
 
   const formats = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'svg', 'webp', 'eot', 'otf', 'ttf', 'woff', 'woff2'];
-  it('can refer to all images and fonts that browsers show, in the forms that packages use', async () => {
+  it('can refer to all images and fonts that browsers show, and scripts use the plugins and aliases of the product', async () => {
     const root = createApp({
       'src/shared/product/pages/base.css': formats.map((it) => `.${it} { --url: url('./a.${it}?v=1#${it}') }`).join(''),
       ...Object.fromEntries(formats.map((it) => [`src/shared/product/pages/a.${it}`, it])),
+      'src/server/product/build.mjs': "export default { alias: { '@button': './src/shared/product/ui/button.tsx' } };",
+      'src/shared/product/pages/plain.tsx': "import { Button } from '@button'; export default () => <Button />;",
     });
     await build({ root, ...quiet });
+    expect(readManifest(root).routes.plain?.styles).toHaveLength(1);
     const css = readManifest(root).routes.layout?.styles.map((url) => readAsset(root, url)) ?? [];
     const urls = [...css.join('').matchAll(/url\("?(\/assets\/a-\w{8}\.(\w+))\?v=1#\2/g)];
     expect(urls.map(([, url]) => readAsset(root, url))).toEqual(formats);
@@ -269,12 +263,6 @@ describe('a build', () => {
     }
   });
 
-  it('has another id if only code of the server changed', async () => {
-    const root = createApp({ 'src/server/product/only-here.ts': 'export const limit = 7;' });
-    await build({ root, ...quiet });
-    expect(readManifest(root).buildId).not.toBe(manifest.buildId);
-  });
-
   it.each([
     ['a source changes', 'src/shared/product/pages/plain.tsx', 'export default () => <main>new</main>;'],
     ['only the text of a file differs, not its size', 'src/client/public/robots.txt', 'User-agent: ?'],
@@ -290,18 +278,13 @@ describe('a build', () => {
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
     // The second time it does not read the files.
     for (const _time of [1, 2]) expect(hasCurrentBuild(root)).toBe(true);
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
+    writeFiles(root, { [path]: text });
     expect(hasCurrentBuild(root)).toBe(false);
   });
 
   it('is not current after a change in a package of the workspace', () => {
-    const workspace = mkdtempSync(join(tmpdir(), 'spillway-workspace-'));
-    onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
-    const write = (path: string, text: string) => {
-      mkdirSync(dirname(join(workspace, path)), { recursive: true });
-      writeFileSync(join(workspace, path), text);
-    };
+    const workspace = createFolder(onTestFinished);
+    const write = (path: string, text: string) => writeFiles(workspace, { [path]: text });
     for (const [user, name] of [
       ['app', 'ui'],
       ['ui', 'units'],
@@ -334,15 +317,6 @@ describe('a build', () => {
     expect(routes.plain?.script).not.toBe(manifest.routes.plain?.script);
     expect(readAsset(root, manifest.routes.plain?.script)).toContain('plain');
   });
-
-  it('uses the plugins and aliases of the product', async () => {
-    const root = createApp({
-      'src/server/product/build.mjs': "export default { alias: { '@button': './src/shared/product/ui/button.tsx' } };",
-      'src/shared/product/pages/plain.tsx': "import { Button } from '@button'; export default () => <Button />;",
-    });
-    await build({ root, ...quiet });
-    expect(readManifest(root).routes.plain?.styles).toHaveLength(1);
-  });
 });
 
 it('shows warnings about the product once, with their place, and none about packages', async () => {
@@ -363,7 +337,7 @@ it('shows warnings about the product once, with their place, and none about pack
   ]);
 });
 
-it('leaves packages with native code, and those that the product names, out of the bundle', async () => {
+it('leaves packages with native code, and those that the product names, out of the bundle of the server', async () => {
   const root = createApp({
     '../node_modules/@acme/native/package.json': '{ "main": "main.js", "dependencies": { "bindings": "1.5.0" } }',
     '../node_modules/@acme/native/main.js': 'module.exports = __dirname;',
@@ -376,6 +350,8 @@ it('leaves packages with native code, and those that the product names, out of t
       "import one from '@acme/native'; import two from 'of-rust'; import other from 'reads-files'; console.log(one, two, other);",
   });
   await build({ root, ...quiet });
+  const { entry, buildId } = readManifest(root);
+  expect([entry, buildId === manifest.buildId]).toEqual([manifest.entry, false]); // only code of the server changed
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'dist/server/main.js')]);
   expect(stdout).toMatch(/node_modules\/@acme\/native \S+node_modules\/of-rust \S+node_modules\/reads-files/);
   expect(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8')).loaded).toEqual([

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createBase } from '../../build/develop/base.mjs';
 import { createClientModules } from '../../build/develop/client-modules.mjs';
 import { excerpts } from '../../build/excerpts.mjs';
 import { assetLoaders, createStyles } from '../../build/styles.mjs';
+import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 const PRODUCT = 'src/shared/product/';
 const HOME = `${PRODUCT}home.tsx`;
@@ -18,8 +19,8 @@ let base: ReturnType<typeof createBase>;
 let options: BuildOptions;
 
 beforeEach(async () => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-modules-')));
-  write({
+  root = realpathSync(createFolder(onTestFinished));
+  writeFiles(root, {
     'package.json': '{ "type": "module" }',
     'node_modules/old/package.json': '{ "main": "main.js" }',
     'node_modules/old/main.js': `module.exports = function old() { return 'called'; }; module.exports.named = 'named'; exports = module.exports; exports.count = 0; exports.next = () => ++exports.count;`,
@@ -34,9 +35,6 @@ beforeEach(async () => {
     [HOME]: 'export default function Home() { return 1; }',
   });
   await open();
-});
-afterEach(async () => {
-  rmSync(root, { recursive: true, force: true });
 });
 
 async function open(owners: Plugin[] = []): Promise<void> {
@@ -88,16 +86,9 @@ async function open(owners: Plugin[] = []): Promise<void> {
   );
 }
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-}
-
 /** Saves files, builds, and writes the build. */
 async function save(files: Readonly<Record<string, string>>): Promise<void> {
-  write(files);
+  writeFiles(root, files);
   await modules.update([HOME], Object.keys(files));
   const built = await base.build(modules.baseFiles, () => false);
   for (const { path, contents } of [...built.outputFiles, ...modules.emit()]) {
@@ -225,7 +216,7 @@ export const seen = [Loud(), other.value];`,
 test('a name that #engine does not have is a mistake at its line, as in the build', async () => {
   const text =
     "import { Form, type Props } from '#engine';\nexport default function Home(props: Props) { return Form; }";
-  write({
+  writeFiles(root, {
     'package.json': '{ "type": "module", "imports": { "#engine": "./src/shared/index.ts" } }',
     'src/shared/index.ts': "export type Props = object;\nexport { Link } from './link.ts';",
     'src/shared/link.ts': 'export const Link = 1;',

@@ -1,26 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { readCommits } from '../../build/commits.mjs';
+import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'commits-'));
+  root = createFolder(onTestFinished);
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 function git(...options: string[]): void {
   const user = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'commit.gpgsign=false'];
   execFileSync('git', [...user, ...options], { cwd: root, stdio: 'pipe' });
 }
 
-function write(file: string, ...lines: string[]): void {
-  mkdirSync(dirname(join(root, file)), { recursive: true });
-  writeFileSync(join(root, file), `${lines.join('\n')}\n`);
-}
+const write = (file: string, ...lines: string[]) => writeFiles(root, { [file]: `${lines.join('\n')}\n` });
 
 function commit(subject: string): void {
   git('add', '--all');
@@ -28,8 +24,8 @@ function commit(subject: string): void {
 }
 
 /** @returns the lines of each commit by its subject, newest first */
-async function listLines(): Promise<[string, object][]> {
-  return (await readCommits(root)).map(({ subject, lines }) => [subject, lines]);
+async function listLines(folder = root): Promise<[string, object][]> {
+  return (await readCommits(folder)).map(({ subject, lines }) => [subject, lines]);
 }
 
 it('lists the changed lines as they are numbered in the end', async () => {
@@ -76,16 +72,11 @@ it('lists a merge as one commit, and the project in a folder of the repository',
   write('other/b.ts', 'b1');
   commit('Work on main');
   git('merge', '-q', '--no-ff', '-m', 'Merge the branch', 'topic');
-  root = join(root, 'app');
-  try {
-    expect(await listLines()).toEqual([
-      ['Merge the branch', { 'a.ts': [[3, 3]] }],
-      ['Work on main', { 'a.ts': [[1, 1]] }],
-      ['The first commit', {}],
-    ]);
-  } finally {
-    root = dirname(root);
-  }
+  expect(await listLines(join(root, 'app'))).toEqual([
+    ['Merge the branch', { 'a.ts': [[3, 3]] }],
+    ['Work on main', { 'a.ts': [[1, 1]] }],
+    ['The first commit', {}],
+  ]);
 });
 
 it('lists nothing outside of a repository', async () => {

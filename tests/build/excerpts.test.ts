@@ -1,24 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { stop } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readExcerpt } from '../../build/excerpts.mjs';
+import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'spillway-excerpts-'));
-afterAll(async () => {
-  await stop();
-  rmSync(root, { recursive: true, force: true });
-});
-
-function write(file: string, text: string): void {
-  mkdirSync(dirname(join(root, file)), { recursive: true });
-  writeFileSync(join(root, file), text);
-}
-
-write(
-  'src/gauges.ts',
-  `import { read } from './read.ts';
+const root = createFolder(afterAll);
+writeFiles(root, {
+  'src/gauges.ts': `import { read } from './read.ts';
 
 /** Not part of it. */
 export const page = {
@@ -48,10 +35,7 @@ const table = [
 ];
 
 `,
-);
-write(
-  'src/page.tsx',
-  `export function Page({ names }: { names: string[] }) {
+  'src/page.tsx': `export function Page({ names }: { names: string[] }) {
   return (
     <ul>
       {names.map((name) => (
@@ -61,7 +45,7 @@ write(
   );
 }
 `,
-);
+});
 
 const read = (request: string) => readExcerpt(root, `src/${request}`);
 const textOf = async (request: string) =>

@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { mapExistingApp } from '../../build/existing-app.mjs';
 import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 it.each([
   ['./legacy/app.js', ['maps/legacy/app.js.map', 'maps/legacy/routes.js.map']],
@@ -12,9 +12,6 @@ it.each([
   const root = join(folder, 'web');
   const product = `export const product = defineProduct({ existingApp: '${file}' });`;
   const modules = { 'legacy/app.js': '', 'legacy/routes.js': '', 'web/legacy/app.js': '', 'web/legacy/routes.js': '' };
-  for (const [path, text] of Object.entries({ ...modules, 'web/src/server/product/index.ts': product })) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
+  writeFiles(folder, { ...modules, 'web/src/server/product/index.ts': product });
   expect(mapExistingApp(root).map(({ path }) => path)).toEqual(paths);
 });

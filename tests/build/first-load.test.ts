@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
-import { startServer } from '../support/e2e-server.ts';
+import { shareServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const manifest = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8')) as AssetManifest;
@@ -35,9 +35,7 @@ describe('the production build', () => {
   });
 
   it('adds at most 1 KB to a page for its first script and its trace, compressed with gzip', async () => {
-    const server = await startServer();
-    onTestFinished(() => server.stop());
-    const page = await (await fetch(server.url)).text();
+    const page = await (await fetch((await shareServer()).url)).text();
     const without = page
       .replace(/<script[^>]*>\(SETTINGS=>.*?<\/script>/s, '')
       .replaceAll(/<meta name="(?:sentry-trace|baggage)"[^>]*>/g, '');

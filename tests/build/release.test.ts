@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nameRelease, readRelease } from '../../build/release.mjs';
 import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 
 function createRepository(files: Record<string, string>): string {
   const root = createFolder(onTestFinished);
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), `${text}\n`);
-  }
+  writeFiles(root, files);
   return root;
 }
 
@@ -54,17 +52,8 @@ describe('the name of a build', () => {
     const git = (...args: string[]) => execFileSync('git', args, { cwd: root });
     git('init', '-q');
     git('add', '.');
-    git(
-      '-c',
-      'user.name=Ada',
-      '-c',
-      'user.email=a@example.com',
-      '-c',
-      'commit.gpgsign=false',
-      'commit',
-      '-qm',
-      'Begin',
-    );
+    const identity = ['user.name=Ada', 'user.email=a@example.com', 'commit.gpgsign=false'];
+    git(...identity.flatMap((setting) => ['-c', setting]), 'commit', '-qm', 'Begin');
     return root;
   }
 

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createFolder } from '../support/folder.ts';
 
 const guard = fileURLToPath(new URL('../../bin/require-node.mjs', import.meta.url));
-const root = mkdtempSync(join(tmpdir(), 'spillway-node-'));
+const root = createFolder(afterAll);
 const pinned = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin');
 mkdirSync(join(root, 'bin'));
 cpSync(guard, join(root, 'bin/require-node.mjs'));
@@ -17,7 +17,6 @@ writeFileSync(
 );
 // Node 20 is not installed everywhere, but the guard checks only the version.
 writeFileSync(join(root, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });");
-afterAll(() => rmSync(root, { recursive: true }));
 
 function run(execArgs: readonly string[] = [], settings: Readonly<Record<string, string>> = {}) {
   const args = [...execArgs, join(root, 'bin/command.mjs'), 'it'];

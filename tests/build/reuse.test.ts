@@ -1,18 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { reuse } from '../../build/reuse.mjs';
 import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 const owner = { plugins: [], alias: {}, external: [], helpers: [], moves: [] };
 
 let project: { root: string; write(path: string, text: string): void };
 beforeEach(() => {
   const root = createFolder(onTestFinished);
-  const write = (path: string, text: string) => {
-    mkdirSync(join(root, path, '..'), { recursive: true });
-    writeFileSync(join(root, path), text);
-  };
+  const write = (path: string, text: string) => writeFiles(root, { [path]: text });
   write('src/server/a.ts', root); // a unique key
   project = { root, write };
 });

@@ -12,7 +12,7 @@ it('a message to a server that has just exited is lost, and causes no error', as
   const exited = once(server, 'exit');
   sendToServer(server, 'end');
   // This process does not notice the exit while it works.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
   expect([server.exitCode, server.connected]).toEqual([null, true]);
   sendToServer(server, { type: 'state' });
   expect(await exited).toEqual([7, null]);

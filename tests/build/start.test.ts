@@ -5,6 +5,32 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOwnedApp } from '../support/owned-app.ts';
 
+const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
+
+/** Runs a command in an app's folder. `said` has its output so far, and that of the processes that it started. */
+function run(cwd: string, command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a group of its own
+  });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (text) => {
+    said.out += text;
+  });
+  child.stderr.on('data', (text) => {
+    said.err += text;
+  });
+  return { child, said };
+}
+
+/** @returns the URL of the server, once it listens */
+async function listening(said: { readonly out: string }): Promise<string> {
+  await expect.poll(() => said.out).toMatch(LISTENING);
+  return LISTENING.exec(said.out)?.[1] ?? '';
+}
+
 describe('`npm start`', () => {
   const app = createOwnedApp();
   beforeAll(() => app.build());
@@ -14,104 +40,63 @@ describe('`npm start`', () => {
     ['npm itself', (npm: ChildProcess) => npm.kill('SIGTERM')],
     ['all of its processes', (npm: ChildProcess) => process.kill(-(npm.pid ?? 0), 'SIGTERM')],
   ])('finishes requests in flight and exits when a signal is sent to %s', async (_, end) => {
-    const npm = spawn('npm', ['start'], {
-      cwd: app.folder,
-      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '2' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-      detached: true,
-    });
-    let output = '';
-    npm.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    const closed = once(npm, 'close');
-    await expect.poll(() => output).toMatch(/Listening on/);
-    const url = /Listening on (http:\/\/[^\s"]+)/.exec(output)?.[1];
+    const { child, said } = run(app.folder, 'npm', ['start'], { DRAIN_LAG: '1' });
+    const closed = once(child, 'close');
+    const url = await listening(said);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
-    end(npm);
+    end(child);
     // The output closes when the last process that writes to it has ended, including the server.
     await closed;
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
     // The last line of a server that exited normally.
-    expect(output).toContain('Stopped.');
+    expect(said.out).toContain('Stopped.');
   });
-});
 
-it('says in a check that the build is older than the sources', async () => {
-  const app = createOwnedApp();
-  onTestFinished(() => app.remove());
-  await app.build();
-  const check = () => spawnSync(process.execPath, ['bin/start.mjs', '--check'], { cwd: app.folder, encoding: 'utf8' });
-  const warning = 'warning: The build is not of these sources.';
-  expect(check().stdout).not.toContain(warning);
-  app.write({ 'src/server/product/new.ts': '' });
-  expect(check()).toMatchObject({ status: 0, stdout: expect.stringContaining(warning) });
+  it('says in a check that the build is older than the sources', async () => {
+    const check = () =>
+      spawnSync(process.execPath, ['bin/start.mjs', '--check'], { cwd: app.folder, encoding: 'utf8' });
+    const warning = 'warning: The build is not of these sources.';
+    expect(check().stdout).not.toContain(warning);
+    app.write({ 'src/server/product/new.ts': '' });
+    expect(check()).toMatchObject({ status: 0, stdout: expect.stringContaining(warning) });
+  });
 });
 
 it('builds first if it must, and needs no more memory afterwards than without', async () => {
   const app = createOwnedApp();
   onTestFinished(() => app.remove());
   const token = 'a-token-of-the-operator';
-  let said = '';
-  async function measure(): Promise<number> {
-    const child = spawn(process.execPath, ['bin/start.mjs'], {
-      cwd: app.folder,
-      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', OPERATOR_TOKEN: token },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  async function measure() {
+    const { child, said } = run(app.folder, process.execPath, ['bin/start.mjs'], { OPERATOR_TOKEN: token });
     onTestFinished(() => void child.kill('SIGKILL'));
-    said = '';
-    child.stderr.on('data', (text) => {
-      said += text;
-    });
-    const [first] = await once(child.stdout, 'data');
-    const url = /Listening on (http:\/\/[^\s"]+)/.exec(String(first))?.[1];
+    const url = await listening(said);
     const metrics = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
     child.kill('SIGKILL');
     await once(child, 'exit');
-    return Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]);
+    return { bytes: Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]), said: said.err };
   }
   const built = await measure();
-  expect(said).toMatch(/^Building\./);
+  expect(built.said).toMatch(/^Building\./);
   // The builder outlives the server that was killed.
   await expect.poll(() => existsSync(join(app.folder, 'dist/.stamp'))).toBe(true);
   expect(existsSync(join(app.folder, 'dist/sites.json'))).toBe(true);
   expect(existsSync(join(app.folder, 'dist/.unfinished'))).toBe(false);
-  expect(built / (await measure())).toBeLessThan(1.3);
-  expect(said).not.toContain('Building');
+  const again = await measure();
+  expect(built.bytes / again.bytes).toBeLessThan(1.3);
+  expect(again.said).not.toContain('Building');
 });
 
-it('ends its builder quietly if it ends before it can start', async () => {
+it.each([
+  ['its process', process.execPath, ['bin/start.mjs']],
+  ['npm', 'npm', ['start']],
+])('ends quietly with its builder if %s ends before it can start', async (_, command, args) => {
   const app = createOwnedApp();
   onTestFinished(() => app.remove());
-  const child = spawn(process.execPath, ['bin/start.mjs'], { cwd: app.folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (text) => {
-    said += text;
-    setTimeout(() => child.kill('SIGTERM'), 500); // the builder runs by then
-  });
-  // The builder writes to it too.
-  await once(child.stderr, 'close');
-  expect(said).toBe('Building. The first time takes longest.\n');
-  expect(existsSync(join(app.folder, 'dist'))).toBe(false);
-});
-
-it('ends with its builder if npm ends before it can start', async () => {
-  const app = createOwnedApp();
-  onTestFinished(() => app.remove());
-  const npm = spawn('npm', ['start'], {
-    cwd: app.folder,
-    env: { ...process.env, HOST: '127.0.0.1', PORT: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  npm.stdout.on('data', (text) => {
-    said += text;
-  });
-  npm.stderr.once('data', () => setTimeout(() => npm.kill('SIGTERM'), 500)); // the builder runs by then
-  // All of them write to both.
-  await once(npm, 'close');
-  expect(said).not.toContain('Listening');
+  const { child, said } = run(app.folder, command, args);
+  child.stderr.once('data', () => setTimeout(() => child.kill('SIGTERM'), 500)); // the builder runs by then
+  await once(child, 'close'); // the builder writes to its output too
+  expect(said.out).not.toContain('Listening');
+  if (command !== 'npm') expect(said.err).toBe('Building. The first time takes longest.\n'); // npm reports the signal
   expect(existsSync(join(app.folder, 'dist'))).toBe(false);
 });
 

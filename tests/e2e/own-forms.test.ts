@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { OTHER } from './own-forms-page.ts';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged, link, press } from './site.ts';
+import { exchanged, heading, hold, link, press, shows } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -26,6 +26,8 @@ async function open({ path = '/forms', isAlone = false } = {}) {
 const toPath = (request: Request) => request.url().slice(new URL(request.url()).origin.length);
 const state = (page: Page) => page.locator('#state').textContent();
 const result = async (page: Page) => JSON.parse((await page.locator('#result').textContent()) ?? '');
+/** Waits until the page shows this result of an action. */
+const showsResult = (page: Page, expected: unknown) => expect.poll(() => result(page)).toEqual(expected);
 
 test('a form of another site goes there', async () => {
   const { press, elsewhere, data } = await open();
@@ -72,7 +74,7 @@ test('the lines of a text end with CRLF, whatever the method and the encoding', 
   for (const name of ['Save lines', 'Save lines in parts']) {
     await text.fill(`${name}\nin two`);
     await press(name);
-    await expect.poll(() => result(page)).toEqual([['text', `${name}\r\nin two`]]);
+    await showsResult(page, [['text', `${name}\r\nin two`]]);
   }
   await text.fill('1\n2');
   await press('Search lines');
@@ -93,16 +95,26 @@ test('a double click sends a form once, and another text is sent', async () => {
   await save.dblclick();
   await text.fill('2');
   await save.click();
-  await expect.poll(() => result(page)).toEqual([['text', '2']]);
+  await showsResult(page, [['text', '2']]);
   expect(posts.map((post) => new URLSearchParams(post ?? '').get('text'))).toEqual(['1', '2']);
 });
 
 test('a form that is posted to another app of this site goes there', async () => {
   const { page, press, documents } = await open();
   await press('Save in another app');
-  await page.getByText('POST /legacy').waitFor();
+  await shows(page, 'POST /legacy');
   expect(documents).toEqual(['/forms', '/legacy']);
 });
+
+/** What `fillOld` types, except secrets. */
+const TYPED = {
+  text: 'my text',
+  lines: '1\n2',
+  choice: '2',
+  many: ['2', '3'],
+  boxes: [false, true],
+  state: 'my state',
+};
 
 /** Fills the form of an action that the server does not have. */
 async function fillOld(page: Page) {
@@ -143,15 +155,7 @@ test.each([
     await again;
     await page.goBack();
   }
-  const typed = {
-    text: 'my text',
-    lines: '1\n2',
-    choice: '2',
-    many: ['2', '3'],
-    boxes: [false, true],
-    state: 'my state',
-  };
-  await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
+  await expect.poll(read).toEqual({ ...TYPED, secrets: ['', ''] });
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
 });
 
@@ -164,18 +168,10 @@ test('what was typed is still there after the reload that a form of another buil
   });
   await press('Save the old way');
   await expect.poll(() => result(page)).toMatch(/Reload the page.* What you typed is kept/);
-  const typed = {
-    text: 'my text',
-    lines: '1\n2',
-    choice: '2',
-    many: ['2', '3'],
-    boxes: [false, true],
-    state: 'my state',
-  };
-  expect(await read()).toEqual({ ...typed, secrets: ['my pin', 'my card'] });
+  expect(await read()).toEqual({ ...TYPED, secrets: ['my pin', 'my card'] });
   await page.unrouteAll();
   await page.reload();
-  await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
+  await expect.poll(read).toEqual({ ...TYPED, secrets: ['', ''] });
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
   await page.reload();
   await exchanged(page);
@@ -197,7 +193,7 @@ test.each([
   ['a form that was accepted is reset, with its result', 'Save and reset', 'typed', [['text', 'mine']]],
   ['useRefresh() keeps what was typed', 'Refresh', 'mine', null],
 ])('after a deploy, the document is loaded, and %s', async (_what, name, expected, returned) => {
-  const { page, press, documents } = await open({ isAlone: true });
+  const { page, press, documents } = await open();
   await deploy(page);
   const text = page.getByRole('form', { name: 'reset' }).locator('[name=text]');
   await text.fill('mine');
@@ -205,7 +201,7 @@ test.each([
   await expect.poll(() => documents).toEqual(['/forms', '/forms']);
   await exchanged(page);
   await expect.poll(() => text.inputValue()).toBe(expected);
-  await expect.poll(() => result(page)).toEqual(returned);
+  await showsResult(page, returned);
 });
 
 test('a form for this tab is posted in the background, and one whose URL cannot be parsed is left to the browser', async () => {
@@ -214,7 +210,7 @@ test('a form for this tab is posted in the background, and one whose URL cannot 
     const answered = page.waitForResponse((response) => response.request().method() === 'POST');
     await press(name);
     expect((await answered).status()).toBe(200);
-    await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+    await showsResult(page, [['text', 'typed']]);
   }
   await press('Post nowhere');
   expect([documents, data.length, complaints]).toEqual([['/forms'], 2, []]);
@@ -244,7 +240,7 @@ test('an upload is sent as it is, and its action is known', async () => {
     Request.prototype.arrayBuffer = () => Promise.reject(new Error('It was read.'));
   });
   await press('Upload');
-  await expect.poll(() => result(page)).toEqual([['file', 3000]]);
+  await showsResult(page, [['file', 3000]]);
   expect(data.map(({ path }) => path)).toEqual(['/forms']);
 });
 
@@ -252,32 +248,31 @@ const fileOf = (bytes: number) => ({ name: 'a.bin', mimeType: 'a/b', buffer: Buf
 
 test('a button after the file names an action, which has its own limit', async () => {
   const { page, press } = await open();
-  await page.getByLabel('File').setInputFiles(fileOf(2e6));
+  await page.getByLabel('File').setInputFiles(fileOf(1.2e6));
   await press('Attach');
-  await expect
-    .poll(() => result(page))
-    .toEqual([
-      ['_action', 'forms.save'],
-      ['_action', 'forms.attach'],
-      ['file', 2e6],
-    ]);
-  await page.getByLabel('Attachment').setInputFiles(fileOf(2e6));
+  await showsResult(page, [
+    ['_action', 'forms.save'],
+    ['_action', 'forms.attach'],
+    ['file', 1.2e6],
+  ]);
+  await page.getByLabel('Attachment').setInputFiles(fileOf(1.2e6));
   await press('Attach by a fetcher');
-  await page.locator('#attached').getByText('[["_action","forms.attach"],["file",2000000]]').waitFor();
+  await page.locator('#attached').getByText('[["_action","forms.attach"],["file",1200000]]').waitFor();
 });
 
-test('the message of a file that was too large is gone while the next one is sent', async () => {
-  const { page, press } = await open();
+test('a file that is too large is not sent, and its message is gone while the next one is sent', async () => {
+  const { page, press, data } = await open();
   const file = page.getByLabel('File');
   await file.setInputFiles(fileOf(6e6));
   await press('Attach');
-  await expect.poll(() => result(page)).toBe('This is more than 5 MB. Choose smaller files, or shorten the text.');
-  const release = Promise.withResolvers<void>();
-  await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
+  await showsResult(page, 'This is more than 5 MB. Choose smaller files, or shorten the text.');
+  expect(data).toEqual([]);
+  expect(await file.evaluate((input: HTMLInputElement) => input.files?.length)).toBe(1);
+  const release = await hold(page, '**/forms');
   await file.setInputFiles(fileOf(3000));
   await press('Attach');
   await expect.poll(async () => [await state(page), await result(page)]).toEqual(['submitting idle', null]);
-  release.resolve();
+  release();
   await expect.poll(() => result(page)).toContainEqual(['file', 3000]);
 });
 
@@ -301,9 +296,9 @@ test.each([
   await page.unrouteAll();
   await press('Save into this tab');
   await message.waitFor({ state: 'detached' });
-  await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+  await showsResult(page, [['text', 'typed']]);
   await link(page, 'Notes').click();
-  await page.getByRole('heading', { name: 'Notes' }).waitFor();
+  await heading(page, 'Notes');
 });
 
 describe('a navigation that leaves the page', () => {
@@ -332,7 +327,7 @@ describe('a navigation that leaves the page', () => {
     expect(elsewhere).toEqual(name.startsWith('Leave') ? ['GET /left'] : []);
     // The page works as before.
     await press(page, 'Save into this tab');
-    await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+    await showsResult(page, [['text', 'typed']]);
     expect(complaints).toEqual([]);
   });
 
@@ -347,15 +342,14 @@ describe('a navigation that leaves the page', () => {
 
   test('does not end the next one', async () => {
     const { page, press } = await open({ isAlone: true });
-    const release = Promise.withResolvers<void>();
     await page.clock.install();
     await press('Leave');
     await wait(page, 'submitting idle');
-    await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
+    const release = await hold(page, '**/forms');
     await press('Save into this tab');
     await page.clock.runFor(2000);
     expect(await state(page)).toBe('submitting idle');
-    release.resolve();
+    release();
     await expect.poll(() => state(page)).toBe('idle idle');
   });
 });
@@ -363,7 +357,7 @@ describe('a navigation that leaves the page', () => {
 test('an answer of a step says what the step says, and one of a proxy is explained and is no failure of the site', async () => {
   const { page, press } = await open();
   await press('Be refused by a step');
-  await expect.poll(() => result(page)).toBe('Closed until Monday. What you typed is still here.');
+  await showsResult(page, 'Closed until Monday. What you typed is still here.');
   await press('Be failed by a step');
   await expect
     .poll(() => result(page))
@@ -376,7 +370,7 @@ test('an answer of a step says what the step says, and one of a proxy is explain
       route.fulfill({ status, contentType: 'text/html', body: '<h1>nginx</h1>' }),
     );
     await press('Upload');
-    await expect.poll(() => result(page)).toBe(expected); // the form has only a file
+    await showsResult(page, expected); // the form has only a file
   }
   // Reports are sent in order, so nothing else was reported before this one.
   const report = page.waitForRequest((request) => toPath(request).startsWith('/_report'));
@@ -385,7 +379,7 @@ test('an answer of a step says what the step says, and one of a proxy is explain
 });
 
 describe('an edit form', () => {
-  const openItem = (id: number, isAlone = true) => open({ path: `/items/${id}`, isAlone });
+  const openItem = (id: number) => open({ path: `/items/${id}` });
   const price = (page: Page) => page.getByLabel('Price').inputValue();
   const removed = (page: Page) => page.locator('#removed').textContent();
 
@@ -398,7 +392,7 @@ describe('an edit form', () => {
   test('shows its own record when Back needs the document', async () => {
     const { page, press, documents } = await openItem(1);
     await link(page, 'Item 2').click();
-    await page.getByRole('heading', { name: 'Item 2' }).waitFor();
+    await heading(page, 'Item 2');
     await page.getByLabel('Price').fill('222');
     await press('Remove'); // after it, Back does not use the memory
     await expect.poll(() => removed(page)).toBe('2');
@@ -410,7 +404,7 @@ describe('an edit form', () => {
   });
 
   test('posts to the record that is shown, also while the next one loads', async () => {
-    const { page, press } = await openItem(2, false);
+    const { page, press } = await openItem(2);
     await link(page, 'Slow item').click();
     await page.waitForURL('**/items/slow');
     await link(page, 'Next page').click();
@@ -441,7 +435,7 @@ describe('an edit form', () => {
       await press('Save');
       await answered;
     }
-    await page.getByRole('heading', { name: 'List' }).waitFor();
+    await heading(page, 'List');
     expect(documents).toEqual(['/items/4', '/list']);
     await save(page, 4, '777');
     await page.goto('/items/4');
@@ -455,7 +449,7 @@ describe('an edit form', () => {
     await page.getByLabel('Price').fill('homeless');
     await press('Save');
     await expect.poll(() => documents).toEqual(['/items/7', '/items/7']);
-    await page.getByText('Give a shelf.').waitFor();
+    await shows(page, 'Give a shelf.');
     await expect.poll(() => price(page)).toBe('homeless');
   });
 
@@ -472,9 +466,9 @@ describe('an edit form', () => {
     await page.getByLabel('Price').fill('cheap');
     await press('Save');
     await page.getByText('Give a number.').waitFor({ timeout: 3000 });
-    await page.getByText('3 sold').waitFor();
+    await shows(page, '3 sold');
     await page.request.get('/release');
-    await page.getByText('4 sold').waitFor();
+    await shows(page, '4 sold');
   });
 
   test('has what was typed when a background refresh was redirected to the sign-in, and the visitor is back', async () => {
@@ -497,9 +491,9 @@ describe('an edit form', () => {
         await page.route('**/assets/item-*', (route) => release.promise.then(() => route.continue()));
       },
     });
-    await page.getByRole('heading', { name: 'Item 6' }).waitFor();
+    await heading(page, 'Item 6');
     await page.clock.runFor(10_000);
     release.resolve();
-    await page.getByText('Hydrated').waitFor();
+    await shows(page, 'Hydrated');
   });
 });

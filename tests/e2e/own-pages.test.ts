@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged, heading, hydrated, link, press } from './site.ts';
+import { exchanged, heading, hold, hydrated, link, press, shows } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -28,10 +28,10 @@ function fieldsOf(page: Page, label: string) {
 test('a search in the layout that navigates to another page keeps the focus and further input', async () => {
   const { page, documents } = await open('/');
   await page.getByLabel('Find').press('a');
-  await page.getByText('Looked for a.').waitFor();
+  await shows(page, 'Looked for a.');
   expect(await focused(page)).toBe('Find');
   await page.keyboard.type('da');
-  await page.getByText('Looked for ada.').waitFor();
+  await shows(page, 'Looked for ada.');
   expect(documents).toEqual(['/']);
 });
 
@@ -51,33 +51,34 @@ test('a rejected form moves the focus to its first invalid field, unless it has 
   const { title, add } = fieldsOf(page, 'Emptied');
   await title.fill('Ferry');
   await add.click();
-  await page.getByText('Give a text.').waitFor();
+  await shows(page, 'Give a text.');
   await expect.poll(() => focused(page)).toBe('Text');
-  const release = Promise.withResolvers<void>();
-  await page.route('**/notes', (route) => release.promise.then(() => route.continue()));
+  const release = await hold(page, '**/notes');
   const posted = page.waitForRequest((request) => request.method() === 'POST');
   await title.fill('');
   await add.click();
   await posted;
   await page.getByLabel('Scratch').focus();
-  release.resolve();
-  await page.getByText('Give a title. Give a text.').waitFor();
+  release();
+  await shows(page, 'Give a title. Give a text.');
   expect(await focused(page)).toBe('Scratch');
 });
 
 test.each(['Stays', 'Moved'])('a form with reset is emptied on success, also after a rejection: %s', async (name) => {
-  const { page, documents, complaints } = await open('/notes');
+  const { page, documents, data, complaints } = await open('/notes');
   const { title, text, add } = fieldsOf(page, 'Emptied');
   await title.fill(name);
   await add.click();
-  await page.getByText('Give a text.').waitFor();
+  await shows(page, 'Give a text.');
   expect(await title.inputValue()).toBe(name);
   await text.fill('At noon');
   await add.click();
-  await page.getByText(`${name}: At noon`).waitFor();
+  await shows(page, `${name}: At noon`);
   await expect.poll(() => title.inputValue()).toBe('');
   expect(await text.inputValue()).toBe('');
   expect(documents).toEqual(['/notes']);
+  // The response to the form has the fresh data of the page.
+  expect(data.map(({ method }) => method)).toEqual(name === 'Stays' ? ['POST', 'POST'] : ['POST', 'POST', 'GET']);
   expect(complaints.filter((line) => !line.includes('status of 422'))).toEqual([]);
 });
 
@@ -87,7 +88,7 @@ test('a form without reset keeps its values', async () => {
   await title.fill('Kept');
   await text.fill('At one');
   await add.click();
-  await page.getByText('Kept: At one').waitFor();
+  await shows(page, 'Kept: At one');
   expect([await title.inputValue(), await text.inputValue()]).toEqual(['Kept', 'At one']);
 });
 
@@ -148,27 +149,25 @@ test.each([
   ['keeps it until the next one arrives, and delays the whole update', 'Turin'],
   ['shows its fallback immediately if its key changes', 'Turin, by key'],
 ])('an Await that already shows a value %s', async (_what, name) => {
-  const { page, complaints } = await visit('/city');
-  await exchanged(page);
-  await page.getByRole('link', { name, exact: true }).click();
+  const { page, complaints } = await open('/city');
+  await link(page, name).click();
   const readPage = async () => [await read(page, 'h1'), await read(page, '#state'), await read(page, '#place')].flat();
   if (name === 'Turin') {
     await page.locator('#state').getByText('loading').waitFor();
     await page.waitForTimeout(500);
     expect(await readPage()).toEqual(['Oslo', 'loading', 'Rain in Oslo']);
   } else {
-    await page.getByText('Asking…').waitFor();
+    await shows(page, 'Asking…');
     expect(await readPage()).toEqual(['Turin', 'idle', 'Asking…']);
   }
   await release(page);
-  await page.getByText('Sun in Turin').waitFor();
+  await shows(page, 'Sun in Turin');
   expect(await readPage()).toEqual(['Turin', 'idle', 'Sun in Turin']);
   expect(complaints).toEqual([]);
 });
 
 test('an Await shows the next value after one that could not be rendered, and follows a redirect to another site', async () => {
-  const { page } = await visit('/city');
-  await exchanged(page);
+  const { page } = await open('/city');
   await link(page, 'Hull').click();
   await page.locator('#place').getByText('This could not be loaded.').waitFor();
   await link(page, 'Oslo').click();
@@ -183,7 +182,7 @@ test('a value arrives after the page has become interactive and the router has t
   await exchanged(page);
   expect(await read(page, '#place')).toEqual(['Asking…']);
   await release(page);
-  await page.getByText('Sun in Turin').waitFor();
+  await shows(page, 'Sun in Turin');
   expect(complaints).toEqual([]);
 });
 
@@ -211,7 +210,7 @@ test('use() inside a Suspense shows the value, and a rejection replaces the page
   await page.locator('main').getByText('There').waitFor();
   expect(complaints).toEqual([]);
   await page.goto('/plain?fail');
-  await page.getByRole('heading', { name: 'The whole page failed' }).waitFor();
+  await heading(page, 'The whole page failed');
 });
 
 test('a navigation changes the language of the document, and Spillway speaks it', async () => {
@@ -219,18 +218,21 @@ test('a navigation changes the language of the document, and Spillway speaks it'
   const language = () => page.evaluate(() => `${document.documentElement.lang} ${document.dir || 'ltr'}`);
   expect(await language()).toBe('nb ltr');
   await link(page, 'Notes').click();
-  await page.getByRole('heading', { name: 'Notes' }).waitFor();
+  await heading(page, 'Notes');
   expect(await language()).toBe('ar rtl');
   await page.route('**/*', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
-  await page.getByRole('form', { name: 'Kept' }).getByRole('button', { name: 'Add' }).click();
-  await page.getByText('لم يرسل النموذج. What you typed is still here.').waitFor();
+  const { title, add } = fieldsOf(page, 'Kept');
+  await title.fill('Ferry');
+  await add.click();
+  await shows(page, 'لم يرسل النموذج. What you typed is still here.');
+  expect(await title.inputValue()).toBe('Ferry');
   await page.goBack();
   await expect.poll(language).toBe('nb ltr');
 });
 
 test.each(['/notes', '/kept', '/nowhere'])('a page that a step refuses shows what the step says: %s', async (path) => {
   const { page, complaints } = await open(`${path}?step=refuses`);
-  await page.getByText('Closed until Monday.').waitFor();
+  await shows(page, 'Closed until Monday.');
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
   await link(page, 'Notes').click();
   await heading(page, 'Notes');

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { startProxy } from './proxy.ts';
 
 interface Exception {
   readonly type?: string;
@@ -51,27 +51,15 @@ export async function startRecorder(app: string): Promise<Recorder> {
     res.setHeader('Content-Type', 'application/json');
     res.end(JSON.stringify({ id: event?.event_id, digest: DIGEST }));
   }
-  const server = createServer((req, res) => {
-    if (req.method === 'POST' && req.url === '/_report') return void record(req, res);
-    headers.set(req.url ?? '', req.headers);
-    const passed = request(app + req.url, { method: req.method, headers: req.headers }, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
-    });
-    passed.on('error', () => res.destroy());
-    res.on('close', () => passed.destroy());
-    req.pipe(passed);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    events,
-    headers,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+  const { port, stop } = await startProxy(app, {
+    intercept(req, res) {
+      const isReport = req.method === 'POST' && req.url === '/_report';
+      if (isReport) void record(req, res);
+      else headers.set(req.url ?? '', req.headers);
+      return isReport;
     },
-  };
+  });
+  return { url: `http://127.0.0.1:${port}`, events, headers, stop };
 }
 
 /** The event of an envelope with one item; undefined if it is something else, such as a client report. */

@@ -106,10 +106,14 @@ export function usePages(toUrl: () => string) {
   };
 }
 
+type Open = ReturnType<typeof usePages>;
+
 export interface Site {
   readonly url: string;
   readonly server: E2eServer;
-  readonly open: ReturnType<typeof usePages>;
+  readonly open: Open;
+  /** Opens a page, and waits until the router has taken over. */
+  readonly openLive: Open;
 }
 
 /**
@@ -125,6 +129,7 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   afterAll(async () => {
     if (prepare) await server?.stop();
   });
+  const open = usePages(() => server.url);
   return {
     get url() {
       return server.url;
@@ -132,7 +137,12 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
     get server() {
       return server;
     },
-    open: usePages(() => server.url),
+    open,
+    async openLive(path, options) {
+      const visit = await open(path, options);
+      await exchanged(visit.page);
+      return visit;
+    },
   };
 }
 
@@ -176,6 +186,19 @@ export function isSameDocument(page: Page): Promise<boolean> {
 export async function heading(page: Page, text: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor();
 }
+
+/** Delays requests for a URL until the function that it returns is called. */
+export async function hold(page: Page, url: string | RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    await promise;
+    await route.continue().catch(() => {}); // the page can have left
+  });
+  return resolve;
+}
+
+/** Waits until the page shows this text. */
+export const shows = (page: Page, text: string | RegExp) => page.getByText(text).waitFor();
 
 /** Finds the first link with this name. */
 export const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first();

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runScript, VITEST } from '../recipes/recipe.ts';
 import { createGuideApp } from '../support/guide.ts';
+import { listen } from '../support/listen.ts';
 import { createVisitor, type OwnedApp, type Visitor } from '../support/owned-app.ts';
-import { until } from '../support/until.ts';
 
 const GRACE = { _action: 'people.add', name: 'Grace Hopper', email: 'grace@example.org', city: 'New York' };
 /** Other user agents are treated as crawlers, which get the complete page. */
@@ -16,7 +14,7 @@ const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like
 const BETWEEN = /<!-- -->/g;
 
 let app: OwnedApp;
-let weather: Server;
+let weather: Awaited<ReturnType<typeof startWeather>>;
 
 beforeAll(async () => {
   app = createGuideApp();
@@ -29,19 +27,17 @@ afterAll(() => {
 });
 
 /** Responds slowly for London, with 404 for Erlangen and with 500 for New York. */
-async function startWeather(): Promise<Server> {
+async function startWeather() {
   const server = createServer(async ({ url }, res) => {
     if (url === '/London') await setTimeout(300);
     const status = url === '/London' ? 200 : url === '/Erlangen' ? 404 : 500;
     res.writeHead(status, { 'content-type': 'application/json' }).end('{"degrees":14}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() };
 }
 
 async function start(env: Record<string, string> = {}) {
-  const { port } = weather.address() as AddressInfo;
-  const running = await app.start({ WEATHER_SERVICE: `http://127.0.0.1:${port}`, DATA_DIR: app.folder, ...env });
+  const running = await app.start({ WEATHER_SERVICE: weather.url, DATA_DIR: app.folder, ...env });
   return { ...running, visitor: createVisitor(running.url) };
 }
 
@@ -50,29 +46,19 @@ async function read(visitor: Visitor, path: string) {
   return { status: reply.status, html: (await reply.text()).replace(BETWEEN, ''), headers: reply.headers };
 }
 
-/** Runs a command in the app's folder and returns its output. If it fails, the output is the error message. */
-async function run(name: string, ...args: string[]): Promise<string> {
-  const path = `${join(app.folder, 'node_modules/.bin')}:${process.env.PATH}`;
-  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^(?:VITEST|NODE_ENV)/.test(key)));
-  try {
-    const { stdout } = await promisify(execFile)(name, args, { cwd: app.folder, env: { ...env, PATH: path } });
-    return stdout;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`${name} ${args.join(' ')} failed:\n${stdout}${stderr}`);
-  }
-}
-
 describe('the app of the guide', () => {
   it('passes the formatter and the linter', async () => {
     const folders = ['src/shared', 'src/server', 'src/client', 'tests/server', 'tests/e2e'];
-    await run('biome', 'check', '--error-on-warnings', ...folders.map((folder) => `${folder}/product`));
+    const args = ['check', '--error-on-warnings', ...folders.map((folder) => `${folder}/product`)];
+    const { isDone, stdout, stderr } = await runScript(app.folder, '@biomejs/biome/bin/biome', args);
+    expect(isDone, stdout + stderr).toBe(true);
   });
 
   it('passes its own tests', async () => {
-    const said = await run('vitest', 'run', 'tests/server/product', 'tests/e2e/product/people.test.ts');
-    expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
-    expect(said).toContain('tests/e2e/product/people.test.ts');
+    const args = ['run', 'tests/server/product', 'tests/e2e/product/people.test.ts'];
+    const { stdout } = await runScript(app.folder, VITEST, args);
+    expect(stdout).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+    expect(stdout).toContain('tests/e2e/product/people.test.ts');
   }, 120_000);
 });
 
@@ -98,12 +84,10 @@ describe('its pages', () => {
     expect(headers.get('content-security-policy')).toMatch(/img-src [^;]*https:\/\/portraits\.example/);
   });
 
-  it('show and search data, and send 304 while its version is the same', async () => {
+  it('show data, and send 304 while its version is the same', async () => {
     const { visitor } = await start();
     const all = await read(visitor, '/people');
     expect(all.html).toMatch(/href="\/people\/1"[^>]*>Ada Lovelace<\/a>, since \d{4}-\d\d-\d\d/);
-    const found = await read(visitor, '/people?q=emmy');
-    expect([found.html.includes('>Emmy Noether<'), found.html.includes('>Ada Lovelace<')]).toEqual([true, false]);
     const etag = (await visitor.get('/_data/people')).headers.get('etag') ?? '';
     expect((await visitor.get('/_data/people', { 'if-none-match': etag })).status).toBe(304);
     await visitor.post('/people', GRACE);
@@ -125,32 +109,21 @@ describe('its pages', () => {
     expect((await read(visitor, '/newest')).html).toContain('<li>Grace Hopper</li>');
   });
 
-  it('stream deferred data, and show its failures in place', async () => {
-    const { visitor, log } = await start();
+  it('stream deferred data', async () => {
+    const { visitor } = await start();
     const ada = await read(visitor, '/people/1');
     expect(ada.html).toMatch(/Loading the weather.*14 degrees/s);
     expect((await read(visitor, '/people/2?_whole=1')).html).toContain('There is no weather station in Erlangen.');
-    await visitor.post('/people', GRACE);
-    const grace = await read(visitor, '/people/3?_whole=1');
-    const [, digest = 'none'] = /The weather is not available \(([0-9A-Z]{8})-[0-9A-Z]{8}\)/.exec(grace.html) ?? [];
-    expect(grace.html).not.toContain('service responded');
-    const line = new RegExp(`${digest}.*The weather service responded with 500`);
-    await until(() => line.test(log()), 'the line of the log');
   });
 
   it('handle forms without JavaScript', async () => {
     const { visitor } = await start();
-    const wrong = await visitor.post('/people', { ...GRACE, email: 'nowhere', city: ' ' });
-    const again = await wrong.text();
-    expect(wrong.status).toBe(422);
-    for (const text of ['value="Grace Hopper"', 'Please enter an email address', 'Please enter a city.'])
-      expect(again).toContain(text);
+    const wrong = await visitor.post('/people', { ...GRACE, email: 'nowhere' });
+    expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining('value="Grace Hopper"')]);
     const known = await visitor.post('/people', { ...GRACE, email: 'ada@example.org' });
     expect([known.status, await known.text()]).toEqual([409, expect.stringContaining('already in use')]);
-    const right = await visitor.post('/people', GRACE);
-    expect([right.status, right.headers.get('location')]).toEqual([303, '/people/3']);
-    expect((await visitor.post('/people/3', { _action: 'person.star' })).status).toBe(303);
-    expect((await read(visitor, '/people/3')).html).toContain('Stars: 1');
+    expect((await visitor.post('/people/1', { _action: 'person.star' })).status).toBe(303);
+    expect((await read(visitor, '/people/1')).html).toContain('Stars: 1');
 
     const upload = new FormData();
     upload.append('_action', 'people.import');
@@ -186,7 +159,7 @@ it('has a schema that reads the fields of forms and of programs, and describes t
   expect([types, required]).toEqual([['integer', 'number', 'string', 'boolean'], ['pieces']]);
 });
 
-it('has an API that sends its errors as problem+json', async () => {
+it('has an API that describes itself and the fields that it refuses', async () => {
   const { url } = await start();
   const read = async (path: string) => (await fetch(url + path)).json();
   const post = (path: string, body: object) =>
@@ -195,9 +168,6 @@ it('has an API that sends its errors as problem+json', async () => {
   const created = await post('/api/people', grace);
   expect([created.status, created.headers.get('location')]).toEqual([201, '/api/people/3']);
   expect(await read('/api/people/3')).not.toHaveProperty('email');
-  const again = await post('/api/people', grace);
-  expect(again.headers.get('content-type')).toContain('application/problem+json');
-  expect(await again.json()).toMatchObject({ title: 'Conflict', detail: 'This email address is already in use.' });
   expect(await (await post('/api/people', {})).json()).toMatchObject({
     status: 422,
     errors: { name: expect.any(String) },

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { changeFirstThings, createNewApp, HALF, OPERATIONS } from '../bin/new-app.ts';
+import { runScript, VITEST } from '../recipes/recipe.ts';
 import type { OwnedApp } from '../support/owned-app.ts';
 
 let app: OwnedApp;
@@ -10,13 +9,10 @@ beforeAll(() => {
 });
 afterAll(() => app.remove());
 
-function runTests(): Promise<string> {
-  const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name)));
-  const args = [vitest, 'run', '--project', 'unit', 'tests/server/product/pages', 'tests/server/product/api'];
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: app.folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
-  });
+async function runTests(): Promise<string> {
+  const args = ['run', '--project', 'unit', 'tests/server/product/pages', 'tests/server/product/api'];
+  const { stdout, stderr } = await runScript(app.folder, VITEST, args);
+  return stdout + stderr;
 }
 
 it('the tests that `npm run new` writes pass, also after the first changes', async () => {

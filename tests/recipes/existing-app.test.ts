@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasDesk } from '../support/has-desk.ts';
@@ -130,7 +131,6 @@ describe.each([
     const addresses = await Promise.all(paths.map(fail));
     const anonymous = await Promise.all(['three', 'four', 'five', 'six'].map((number) => fail(`/fault/${number}`)));
     expect(new Set([...addresses, ...anonymous].map((address) => address.slice(0, 8))).size).toBe(paths.length + 4);
-    const { readFileSync } = await import('node:fs');
     const token = readFileSync(join(app.folder, 'data/desk-token'), 'utf8').trim();
     const headers = { authorization: `Bearer ${token}` };
     const lines = [

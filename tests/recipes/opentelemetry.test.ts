@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, it, onTestFinished } from 'vitest';
-import { createVisitor, project, startApp } from '../support/owned-app.ts';
+import { expect, it } from 'vitest';
+import { listenInTest } from '../support/listen.ts';
+import { createVisitor, project } from '../support/owned-app.ts';
 import { until } from '../support/until.ts';
 import { useRecipe } from './recipe.ts';
 
@@ -65,12 +65,12 @@ async function startCollector() {
   const spans: Span[] = [];
   const services = new Set<unknown>();
   const received: string[] = [];
-  let status = 200;
+  const answer = { status: 200 };
   const server = createServer(async (req, res) => {
     const body = await text(req);
     if (req.url !== '/v1/traces') {
       received.push(String(req.headers.traceparent));
-      return res.writeHead(status).end('[]');
+      return res.writeHead(answer.status).end('[]');
     }
     for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
       services.add(toAttributes(resource.attributes)['service.name']);
@@ -79,17 +79,12 @@ async function startCollector() {
     }
     return res.setHeader('Content-Type', 'application/json').end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url,
+    url: `http://127.0.0.1:${await listenInTest(server)}`,
     spans,
     services,
     received,
-    answerWith(code: number) {
-      status = code;
-    },
+    answer,
     find: (name: string) => spans.find((span) => span.name === name),
     /** Waits for the span of a request, which ends last. */
     ended: (name: string) => until(() => spans.some((span) => span.name === name), name),
@@ -99,14 +94,13 @@ async function startCollector() {
 type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 async function start(collector: Collector, how = '--import ./otel.mjs') {
-  const running = await startApp(app.folder, {
+  const running = await app.start({
     NODE_OPTIONS: how,
     OTEL_SERVICE_NAME: 'shop',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     UPSTREAM: collector.url,
     TRACE_TARGETS: collector.url,
   });
-  onTestFinished(async () => void (await running.stop()));
   return { ...running, visitor: createVisitor(running.url) };
 }
 
@@ -189,7 +183,7 @@ it('marks failed fetches and renders, and no redirects', async () => {
   const collector = await startCollector();
   const { visitor } = await start(collector);
   expect((await visitor.get('/?away')).status).toBe(303);
-  collector.answerWith(418);
+  collector.answer.status = 418;
   const reply = await visitor.get('/', { accept: 'text/html' });
   expect(reply.status).toBe(500);
   await reply.text();

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -38,6 +39,24 @@ export function useRecipe(
   beforeAll(() => app.build());
   afterAll(() => app.remove());
   return app;
+}
+
+export const VITEST = 'vitest/vitest.mjs';
+
+/** Runs a script of a package in an app's folder, with the environment of a shell and these variables. */
+export function runScript(
+  folder: string,
+  script: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly isDone: boolean; readonly stdout: string; readonly stderr: string }> {
+  const shell = Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name));
+  const options = { cwd: folder, env: { ...Object.fromEntries(shell), ...env } };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [join(folder, 'node_modules', script), ...args], options, (error, stdout, stderr) =>
+      resolve({ isDone: !error, stdout, stderr }),
+    );
+  });
 }
 
 /** The user agent of a visitor. Others are treated as crawlers', which get the complete page. */

@@ -127,18 +127,6 @@ it('a handler with an undeclared response does not compile', async () => {
   );
 });
 
-it('a misspelt limit of an action is named at its line', async () => {
-  const app = createOwnedApp();
-  app.write({
-    'src/server/product/pages/home.ts': `
-      import { definePage } from '../context.ts';
-      export const home = definePage({ actions: { save: { maxByte: 3, run: ({ form }) => form.get('a') } } });`,
-  });
-  expect(await check(app)).toMatch(
-    /home\.ts\(3,\d+\): .*'maxByte' does not exist.* Did you mean to write 'maxBytes'\?/,
-  );
-});
-
 function lint(folder: string) {
   for (const file of ['biome.json', 'build/shared-imports.grit', '.gitignore'])
     cpSync(join(project, file), join(folder, file));

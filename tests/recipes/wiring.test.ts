@@ -217,7 +217,7 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     ['part', 'loader:', 'laoder:', "'laoder'", "'loader'"],
     ['member of the context', 'context.log', 'context.lgo', "'lgo'"],
     ['open action', "['pay']", "['pya']", '"pya"', '"pay"'],
-    ['limit of an action', 'maxBytes:', 'maxSize:', "'maxSize' does not exist in type 'Action<"],
+    ['limit of an action', 'maxBytes:', 'maxByte:', "'maxByte' does not exist", "Did you mean to write 'maxBytes'?"],
     ['parameter of an action with a limit', 'params: { id }', 'params: { di: id }', "'di'", '{ readonly id: string; }'],
   ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
     `reports a misspelt ${name}, in the file of the half`,

@@ -1,25 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { layOutImage, placePackages } from '../../bin/image.mjs';
 import { createNew } from '../../bin/new/new.mjs';
+import { writeFiles } from '../build/write-files.ts';
 import { buildApp } from '../support/build-app.ts';
+import { createFolder } from '../support/folder.ts';
 import { createOwnedApp, project, startApp } from '../support/owned-app.ts';
 
+/** A temporary folder, with the path that programs see. */
+const createRoot = () => realpathSync(createFolder(onTestFinished));
+
 it('an app in apps/web of a workspace, whose packages are above it, builds, starts and gets new pages', async () => {
-  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-workspace-')));
-  onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
+  const workspace = createRoot();
   const app = join(workspace, 'apps/web');
   mkdirSync(join(workspace, 'apps'));
   renameSync(createOwnedApp().folder, app);
@@ -37,8 +31,7 @@ it('an app in apps/web of a workspace, whose packages are above it, builds, star
 }, 120_000);
 
 it('the packages of an image are found where pnpm links them, and a second version stays with its package', () => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-pnpm-')));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = createRoot();
   const store = 'node_modules/.pnpm';
   const of: Record<string, Record<string, string>> = {
     'log@1': { pump: '2', '@scope/clock': '1' },
@@ -54,8 +47,7 @@ it('the packages of an image are found where pnpm links them, and a second versi
     symlinkSync(relative(dirname(path), toFolder(id)), path);
   };
   for (const [id, dependencies] of Object.entries(of)) {
-    mkdirSync(toFolder(id), { recursive: true });
-    writeFileSync(join(toFolder(id), 'package.json'), JSON.stringify({ dependencies }));
+    writeFiles(toFolder(id), { 'package.json': JSON.stringify({ dependencies }) });
     for (const [name, version] of Object.entries(dependencies))
       if (name !== 'missing') link(join(root, store, id, 'node_modules'), `${name}@${version}`);
   }
@@ -74,17 +66,15 @@ it('the packages of an image are found where pnpm links them, and a second versi
 });
 
 it('an image is made through a symbolic link too', () => {
-  const root = mkdtempSync(join(tmpdir(), 'spillway-link-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = createRoot();
   symlinkSync(project, join(root, 'current'), 'junction');
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'current/bin/image.mjs')], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('Usage: node bin/image.mjs') });
 });
 
 it('an image has the files that packages read beside their code, and native code for other systems', () => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-image-')));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const files = {
+  const root = createRoot();
+  writeFiles(root, {
     'dist/packages.json': '{ "loaded": ["native"] }',
     'node_modules/native/package.json': '{}',
     'node_modules/native/prebuilds/darwin-arm64/native.node': 'not of Linux',
@@ -96,11 +86,7 @@ it('an image has the files that packages read beside their code, and native code
     'node_modules/native/index.d.ts': '',
     'node_modules/native/tests/native.js': '',
     'node_modules/native/.env': 'of a package in a workspace',
-  };
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
+  });
   layOutImage(root, join(root, 'image'));
   const image = join(root, 'image/app/node_modules/native');
   expect(readdirSync(image).sort()).toEqual(['libother.so.8.1', 'package.json', 'prebuilds', 'table.sql', 'views']);

@@ -1,14 +1,14 @@
-import { exec, execFileSync, spawn } from 'node:child_process';
+import { exec, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { startServerProcess } from '../../support/server-process.ts';
 
 export const project = fileURLToPath(new URL('../../..', import.meta.url));
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'dist-dev', 'data', 'coverage']);
-const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
 /** The environment of an ordinary shell, without variables of this test run. */
 const shell = Object.fromEntries(
@@ -50,27 +50,10 @@ export function createClone(): Clone {
         throw new Error(`\`${command}\` failed:\n${stdout}${stderr}`);
       }
     },
-    start(env = {}) {
-      const child = spawn(process.execPath, ['bin/start.mjs'], {
-        cwd: folder,
-        env: { ...shell, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', ...env },
-      });
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      onTestFinished(async () => {
-        child.kill('SIGTERM');
-        await ended;
-      });
-      return new Promise((resolve, reject) => {
-        let output = '';
-        for (const stream of [child.stdout, child.stderr]) {
-          stream.on('data', (chunk: Buffer) => {
-            output += chunk.toString();
-            const url = LISTENING.exec(output)?.[1];
-            if (url) resolve(url);
-          });
-        }
-        child.once('exit', () => reject(new Error(`The server exited before it listened:\n${output}`)));
-      });
+    async start(env = {}) {
+      const server = await startServerProcess(['bin/start.mjs'], env, folder);
+      onTestFinished(async () => void (await server.stop()));
+      return server.url;
     },
     // A build can still be writing.
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),

@@ -47,12 +47,12 @@ function start() {
   const fetchers = new Map<string, object>();
   const location = { pathname: '/list', search: '', hash: '' };
   const state = { location, navigation: {}, fetchers, loaderData: { list: 'shown' }, errors: null };
-  const onFailure = vi.fn();
   const onStay = vi.fn();
   const strategy = createDataStrategy({
-    ...{ build: 'b', store, onFailure, getState: () => state as never, toText: (text) => text },
+    ...{ build: 'b', store, getState: () => state as never, toText: (text) => text },
     ...{ load: async () => undefined, prepare: async () => undefined },
     isShell: () => false,
+    onFailure: () => undefined,
     onRecall: () => undefined,
     onSend: () => undefined,
     onAnswer: () => undefined,
@@ -75,6 +75,10 @@ function start() {
     } as unknown as DataStrategyFunctionArgs;
     return ((await strategy(args)) as Record<string, { type: string; result: unknown }>).list;
   }
+  const navigate = (path: string, type: 'PUSH' | 'REPLACE' | 'POP' = 'PUSH') =>
+    ask(path, { unstable_initiator: 'navigation', unstable_navigationType: type as never });
+  /** Loads the page again in the background. */
+  const refresh = () => ask('/list', { unstable_initiator: 'revalidation' });
   /** Sends the form of a fetcher, then loads the page as React Router does. */
   async function send(key: string, init: RequestInit = {}) {
     const formData = new FormData();
@@ -84,7 +88,7 @@ function start() {
     await ask('/list', { fetcherKey: key }, { method: 'POST', body, ...init });
     return ask('/list', { unstable_initiator: 'fetcher' });
   }
-  return { store, ask, send, onFailure, onStay, fetchers, state };
+  return { store, ask, navigate, refresh, send, onStay, fetchers, state };
 }
 
 const fail = () => Promise.reject(new TypeError('Failed to fetch'));
@@ -99,10 +103,7 @@ const BAD: [string, (url: string, init: RequestInit) => Promise<Response>][] = [
 describe.each(BAD)('%s', (_when, respond) => {
   it('the page that is shown stays when it is loaded again in the background', async () => {
     answer.mockImplementation(respond);
-    expect(await start().ask('/list', { unstable_initiator: 'revalidation' })).toEqual({
-      type: 'data',
-      result: 'shown',
-    });
+    expect(await start().refresh()).toEqual({ type: 'data', result: 'shown' });
     expect(documents).not.toHaveBeenCalled();
   });
 
@@ -121,7 +122,7 @@ describe.each(BAD)('%s', (_when, respond) => {
     ['POP', 'replace /other'],
   ] as const)('a navigation of type %s loads the document', async (type, expected) => {
     answer.mockImplementation(respond);
-    void start().ask('/other', { unstable_initiator: 'navigation', unstable_navigationType: type as never });
+    void start().navigate('/other', type);
     await expect.poll(() => documents.mock.calls).toEqual([[expected]]);
   });
 });
@@ -135,8 +136,8 @@ describe('without a connection', () => {
   ])('a link leaves the page as it is: %s', async (_why, browser) => {
     answer.mockImplementation(browser ? async () => toPage('next', { build: 'next' }) : fail);
     if (browser) vi.stubGlobal('navigator', browser);
-    const { ask, onStay } = start();
-    void ask('/other', { unstable_initiator: 'navigation', unstable_navigationType: 'PUSH' as never });
+    const { navigate, onStay } = start();
+    void navigate('/other');
     await expect.poll(() => onStay.mock.calls).toEqual([[MESSAGE]]);
     expect(documents).not.toHaveBeenCalled();
   });
@@ -146,20 +147,20 @@ describe('without a connection', () => {
     ['a form that was accepted', 'PUSH', { formMethod: 'POST' }],
   ] as const)('%s shows an error at its URL', async (_what, type, navigation) => {
     answer.mockImplementation(fail);
-    const { ask, state } = start();
+    const { navigate, state } = start();
     state.navigation = navigation;
-    const loaded = await ask('/other', { unstable_initiator: 'navigation', unstable_navigationType: type as never });
+    const loaded = await navigate('/other', type);
     expect(loaded).toEqual({ type: 'error', result: { kind: 'public', status: 503, message: MESSAGE } });
     expect(documents).not.toHaveBeenCalled();
   });
 });
 
 it('a page is not loaded in the background once the server runs another build', async () => {
-  const { store, ask } = start();
+  const { store, refresh } = start();
   store.remember('/list', { payload: { data: {} } as never, etag: 'W/"b-x"' });
   answer.mockImplementation(async () => toPage('next', { build: 'next' }));
   expect(await store.revalidate('/list')).toBe('changed');
-  expect(await ask('/list', { unstable_initiator: 'revalidation' })).toEqual({ type: 'data', result: 'shown' });
+  expect(await refresh()).toEqual({ type: 'data', result: 'shown' });
   expect(documents).not.toHaveBeenCalled();
 });
 
@@ -172,7 +173,7 @@ it('the page is loaded again by its document if another build accepted the form 
 });
 
 it('a link that is followed while a form is sent shows nothing from before the form', async () => {
-  const { store, ask, send } = start();
+  const { store, navigate, send } = start();
   let cart: string[] = [];
   answer.mockImplementation(async (_url, { method, signal }) => {
     if (method !== 'POST') return toPage(cart);
@@ -185,7 +186,7 @@ it('a link that is followed while a form is sent shows nothing from before the f
   store.prefetch('/cart', 'intent', new AbortController().signal);
   abort.abort();
   expect(await sent).toBe('AbortError');
-  expect(await ask('/cart', { unstable_initiator: 'navigation' })).toMatchObject({ result: ['book'] });
+  expect(await navigate('/cart')).toMatchObject({ result: ['book'] });
 });
 
 it('the page that a slow answer brings does not undo what a later answer showed', async () => {

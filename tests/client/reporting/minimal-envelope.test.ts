@@ -23,18 +23,18 @@ function withStack(stack: string): Error {
 }
 
 describe('an envelope without the SDK', () => {
-  it('contains the level and the tags of a report, but not its data, which can be anything', () => {
+  it('contains what a report says, but not its data, which can be anything', () => {
     const extra: Record<string, unknown> = {};
     extra.self = extra;
-    const { event, exception } = envelope({ via: 'report', level: 'warning', tags: { plan: 'pro' }, extra });
-    expect(event).toMatchObject({ level: 'warning', tags: { plan: 'pro', 'spillway.build': 'b1' } });
-    expect(exception.mechanism).toEqual({ type: 'report', handled: true });
-  });
-
-  it('contains the echoed address, the kind and the component stack', () => {
-    const { event } = envelope({ echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration', componentStack: '\n    at B' });
-    expect(event.tags).toMatchObject({ 'spillway.echo': '7K3QM2XA-9F4W0R6B', 'spillway.kind': 'hydration' });
+    const { event, exception } = envelope({
+      ...{ via: 'report', level: 'warning', tags: { plan: 'pro' }, extra },
+      ...{ echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration', componentStack: '\n    at B' },
+    });
+    const ofSpillway = { build: 'b1', echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration' };
+    const tags = Object.entries(ofSpillway).map(([name, value]) => [`spillway.${name}`, value]);
+    expect(event).toMatchObject({ level: 'warning', tags: { plan: 'pro', ...Object.fromEntries(tags) } });
     expect(event.contexts.react.componentStack).toBe('\n    at B');
+    expect(exception.mechanism).toEqual({ type: 'report', handled: true });
   });
 
   it.each([

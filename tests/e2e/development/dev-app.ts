@@ -1,24 +1,10 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DevState } from '../../../src/shared/develop-protocol.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { createOwnedApp } from '../../support/owned-app.ts';
 import { startServerProcess } from '../../support/server-process.ts';
 import { until } from '../../support/until.ts';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Allows for builds that share two cores with other tests (ms). */
 const RESET_PATIENCE = 40_000;
@@ -35,6 +21,8 @@ export interface DevApp {
   /** Replaces text in a file. @throws if the file does not contain it exactly once */
   edit(path: string, from: string, to: string): void;
   has(path: string): boolean;
+  /** Which build is served, and what is wrong with it. */
+  readState(): Promise<DevState>;
   /** Restores all files, and waits until the restored app is served. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -48,22 +36,18 @@ export async function startDevApp(
   files: Readonly<Record<string, string>> = {},
   settings: Readonly<Record<string, string>> = {},
 ): Promise<DevApp> {
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-dev-'));
-  for (const path of ['bin', 'build', 'build.mjs', 'package.json', 'src']) {
-    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const owned = createOwnedApp();
+  const { folder } = owned;
   for (const path of ['src/shared/product', 'src/server/product']) {
     rmSync(join(folder, path), { recursive: true });
   }
+  owned.write({ ...PRODUCT, ...files });
   /** The original text of each file that the test wrote; undefined if it did not exist. */
   const before = new Map<string, string | undefined>();
   const write = (path: string, text: string): void => {
-    remember(path);
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
+    if (!before.has(path)) before.set(path, existsSync(join(folder, path)) ? read(path) : undefined);
+    owned.write({ [path]: text });
   };
-  for (const [path, text] of Object.entries({ ...PRODUCT, ...files })) write(path, text);
 
   const { HOST: host = '127.0.0.1' } = settings;
   // Chosen here, because a restarted server must listen on the same port.
@@ -75,12 +59,6 @@ export async function startDevApp(
   void server.ended.then(() => {
     if (state === 'running') state = 'ended';
   });
-  before.clear();
-
-  function remember(path: string): void {
-    const file = join(folder, path);
-    if (!before.has(path)) before.set(path, existsSync(file) ? readFileSync(file, 'utf8') : undefined);
-  }
 
   const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
 
@@ -91,10 +69,7 @@ export async function startDevApp(
     before.clear();
     if (changed.length === 0) return;
     const { build } = await readState();
-    for (const [path, text] of changed) {
-      if (text === undefined) rmSync(join(folder, path), { force: true });
-      else writeFileSync(join(folder, path), text);
-    }
+    owned.write(Object.fromEntries(changed));
     const end = performance.now() + RESET_PATIENCE;
     for (;;) {
       // A server that is being restarted can close the connection.
@@ -124,6 +99,7 @@ export async function startDevApp(
       );
     },
     has: (path) => existsSync(join(folder, path)),
+    readState,
     reset,
     async stop() {
       if (state === 'stopped') return;
@@ -131,7 +107,7 @@ export async function startDevApp(
       state = 'stopped';
       await server.stop();
       await until(() => findServersIn(folder).length === 0, 'the servers to end');
-      rmSync(folder, { recursive: true, force: true });
+      owned.remove();
     },
   };
 }

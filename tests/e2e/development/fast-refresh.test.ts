@@ -1,11 +1,10 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DevState } from '../../../src/shared/develop-protocol.ts';
 import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
+import { startProxy } from '../proxy.ts';
 import { startRecorder } from '../report-recorder.ts';
-import { exchanged, link } from '../site.ts';
+import { exchanged, link, shows } from '../site.ts';
 import { type DevApp, startDevApp } from './dev-app.ts';
 
 /** Allows for a build under load, which takes seconds (ms). */
@@ -107,14 +106,10 @@ async function expectKept(opened = page): Promise<void> {
   expect(await opened.evaluate(() => window.scrollY)).toBe(120);
 }
 
-async function readState(): Promise<DevState> {
-  return (await (await fetch(`${app.url}/_dev/state`)).json()) as DevState;
-}
-
-/** Resolves when a build after the given one is served or has failed. */
+/** Resolves when the last build is after the given one, and is served or has failed. */
 async function isTaken(before: number): Promise<void> {
   await poll(async () => {
-    const { build, served, error } = await readState();
+    const { build, served, error } = await app.readState();
     return build > before && (served === build || error !== undefined);
   }).toBe(true);
 }
@@ -151,34 +146,12 @@ describe('an edit', () => {
     app.write(HOME, '');
     await new Promise((resolve) => setTimeout(resolve, 60)); // long enough for a build to begin
     app.write(HOME, text.replace('the end', 'the very end'));
-    await page.getByText('the very end').waitFor();
+    await shows(page, 'the very end');
     await expectKept();
     expect([documents, complaints]).toEqual([['/'], []]);
   });
 
-  test('that adds a hook remounts that component, and no other', async () => {
-    app.edit(BUTTON, 'useState(0);', "useState(0);\n  const [unit] = useState('in all');");
-    app.edit(BUTTON, '</button>', '{unit}</button>');
-    await page.getByRole('button', { name: /^clicked 0.*in all$/ }).waitFor();
-    expect(await page.getByLabel('Note').inputValue()).toBe('half a senten');
-    expect(documents).toEqual(['/']);
-  });
-
-  test('that gives the layout a title as well warns that the page has lost its own, and an edit of a page that is not open is shown on the next navigation to it', async () => {
-    app.edit(ROOT, '<Outlet />', '<title>Layout</title>\n      <Outlet />');
-    app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
-    app.edit(`${PRODUCT}/pages/other.tsx`, '<h1>Other', '<h1>Another');
-    await poll(() => complaints).toEqual([expect.stringContaining('"Home", "Layout"')]);
-    await link(page, 'Other').click();
-    await page.getByRole('heading', { name: 'Another' }).waitFor();
-    expect(documents).toEqual(['/']);
-  });
-});
-
-describe('the server', () => {
-  useOnePage();
-
-  test('refuses no connection while it is replaced, and then exits', async () => {
+  test('of the server refuses no connection while the server is replaced, which then exits', async () => {
     const failures: unknown[] = [];
     let asked = 0;
     let stopped = false;
@@ -205,7 +178,7 @@ describe('the server', () => {
     expect(app.output().split('Listening on localhost only')).toHaveLength(2); // a hint, once
   });
 
-  test('gets another request for data and for a module if one was cut off, and no state is lost', async () => {
+  test('of which a request for data or for a module was cut off is requested again, without losing state', async () => {
     // As a server does that ends before it has responded.
     const requests = { '**/_data/': 0, '**/pages/home.tsx.js?v=*': 0 };
     for (const path of Object.keys(requests) as (keyof typeof requests)[]) {
@@ -221,31 +194,65 @@ describe('the server', () => {
     for (const count of Object.values(requests)) expect(count).toBeGreaterThan(1);
     await expectKept();
   });
+
+  test('that adds a hook remounts that component, and no other', async () => {
+    app.edit(BUTTON, 'useState(0);', "useState(0);\n  const [unit] = useState('in all');");
+    app.edit(BUTTON, '</button>', '{unit}</button>');
+    await page.getByRole('button', { name: /^clicked 0.*in all$/ }).waitFor();
+    expect(await page.getByLabel('Note').inputValue()).toBe('half a senten');
+    expect(documents).toEqual(['/']);
+  });
+
+  test('that gives the layout a title as well warns that the page has lost its own, and an edit of a page that is not open is shown on the next navigation to it', async () => {
+    app.edit(ROOT, '<Outlet />', '<title>Layout</title>\n      <Outlet />');
+    app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
+    app.edit(`${PRODUCT}/pages/other.tsx`, '<h1>Other', '<h1>Another');
+    await poll(() => complaints).toContainEqual(expect.stringContaining('"Home", "Layout"'));
+    const { build } = await app.readState();
+    app.edit(ROOT, '<title>Layout</title>', '');
+    await isTaken(build);
+    await link(page, 'Other').click();
+    await page.getByRole('heading', { name: 'Another' }).waitFor();
+    expect(documents).toEqual(['/']);
+  });
 });
 
 test('behind a proxy that changes host and port, edits are shown, also after it has answered 502 for a while', async () => {
-  await app.reset();
   reloads = [];
-  const proxy = await startProxy(app.url);
-  const proxied = await openHome(proxy.url);
+  let refuse: ((res: ServerResponse) => unknown) | undefined;
+  let refused = 0;
+  const proxy = await startProxy(app.url, {
+    intercept(_req, res) {
+      if (refuse) refused += 1;
+      refuse?.(res);
+      return refuse !== undefined;
+    },
+    toHeaders: ({ headers }) => ({
+      ...headers,
+      ...{ host: new URL(app.url).host, 'x-forwarded-host': headers.host, 'x-forwarded-proto': 'http' },
+    }),
+  });
+  const proxied = await openHome(`http://app.localhost:${proxy.port}`);
   const expectText = (selector: string, text: string) =>
     poll(() => proxied.page.locator(selector).innerText()).toContain(text);
-  app.edit(HOME, 'First words', 'Second words');
-  app.edit(WORDS, 'from the loader', 'from another loader');
-  await expectText('h1', 'Second words');
+  const editTitle = (words: string) => app.write(HOME, app.read(HOME).replace(/(<h1.*>).*(?=<\/h1>)/, `$1${words}`));
+  editTitle('Words by proxy');
+  app.write(WORDS, "export const words = 'from another loader';\n");
+  await expectText('h1', 'Words by proxy');
   await expectText('#data', 'from another loader');
   expect(proxied.complaints).toEqual([]);
-  proxy.cutOff((res) => res.destroy());
-  await proxied.page.waitForTimeout(2000);
-  expect(proxy.countRefused()).toBeLessThan(7); // each one is an error on the console
-  proxy.cutOff((res) => res.writeHead(502).end());
-  const refused = proxy.countRefused();
-  await poll(proxy.countRefused).toBeGreaterThan(refused);
-  const { build } = await readState();
-  app.edit(HOME, 'Second words', 'Third words');
+  refuse = (res) => res.destroy();
+  proxy.cutConnections();
+  await proxied.page.waitForTimeout(1000);
+  expect(refused).toBeLessThan(7); // each one is an error on the console
+  refuse = (res) => res.writeHead(502).end();
+  const before = refused;
+  await poll(() => refused).toBeGreaterThan(before);
+  const { build } = await app.readState();
+  editTitle('Last words');
   await isTaken(build);
-  proxy.reconnect();
-  await expectText('h1', 'Third words');
+  refuse = undefined;
+  await expectText('h1', 'Last words');
   await expectKept(proxied.page);
   expect(proxied.documents).toEqual(['/']);
   await proxied.page.close();
@@ -286,7 +293,7 @@ describe('a failure', () => {
     app.edit(WORDS, 'export', "import { width } from 'of-browsers';\nconsole.log(width);\nexport");
     await expectProblem('The server did not start', 'window is not defined', 'of-browsers/main.js');
     app.write(WORDS, "export const words = 'without the package';\n");
-    await poll(async () => (await fetch(app.url)).text()).toContain('without the package');
+    await poll(() => page.locator('#data').innerText()).toBe('without the package');
     await expectMended();
   });
 
@@ -313,7 +320,7 @@ describe('a failure', () => {
     await expectProblem('no words', 'src/server/product/words.ts:4:9 (open in editor)', 'at fail (');
     const address = (await fetch(app.url)).headers.get('x-error-digest');
     // A build without a change of the code does not remove the error.
-    const { build } = await readState();
+    const { build } = await app.readState();
     app.write(WORDS, app.read(WORDS));
     await isTaken(build);
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // time for the event
@@ -355,7 +362,7 @@ describe('a failure', () => {
     let connections = 0;
     await page.route('**/_dev/events', async (route) => {
       connections += 1;
-      const body = `retry: 50\n\ndata: ${JSON.stringify(await readState())}\n\n`;
+      const body = `retry: 50\n\ndata: ${JSON.stringify(await app.readState())}\n\n`;
       await route.fulfill({ contentType: 'text/event-stream', body });
     });
     await page.reload();
@@ -370,7 +377,7 @@ describe('a failure', () => {
 });
 
 test('a change that cannot be hot-replaced reloads the page, which keeps typed text, focus and scroll position and shows the reason', async () => {
-  await app.reset();
+  await isTaken(0); // the last edit of another test
   reloads = [];
   const opened = await openHome();
   await opened.page.getByLabel('Note').focus();
@@ -415,53 +422,8 @@ test('an edit of an existing app restarts the server, and npm run dev also stops
   expect(app.has('dist')).toBe(false);
   const count = () => app.output().split('built in').length;
   const before = count();
-  app.edit(WORDS, 'from the loader', 'other words');
+  app.write(WORDS, "export const words = 'other words';\n");
   // The next server is starting, and the previous one still serves requests.
   await expect.poll(count, { timeout: PATIENCE, interval: 5 }).toBe(before + 1);
   await app.stop(); // It waits until no server is left.
 });
-
-/** Forwards to an app without buffering, under another host and port. */
-async function startProxy(upstream: string) {
-  let refuse: ((res: ServerResponse) => unknown) | undefined;
-  let refused = 0;
-  const { host, hostname, port } = new URL(upstream);
-
-  function forward(req: IncomingMessage, res: ServerResponse): void {
-    if (refuse) {
-      refused += 1;
-      refuse(res);
-      return;
-    }
-    const headers = { ...req.headers, host, 'x-forwarded-host': req.headers.host, 'x-forwarded-proto': 'http' };
-    const { method, url: path } = req;
-    // Each request has its own connection: the server of before an edit can close one while a request is on its way.
-    const asked = request({ host: hostname, port, method, path, headers, agent: false }, (reply) => {
-      res.writeHead(reply.statusCode ?? 502, reply.headers);
-      reply.pipe(res);
-      reply.on('error', () => res.destroy());
-    });
-    asked.on('error', () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
-    res.on('close', () => asked.destroy());
-    req.pipe(asked);
-  }
-
-  const server = createServer(forward);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://app.localhost:${(server.address() as AddressInfo).port}`,
-    countRefused: () => refused,
-    /** Closes open connections, and calls this with each request from now on. */
-    cutOff(refuseWith: NonNullable<typeof refuse>) {
-      refuse = refuseWith;
-      server.closeAllConnections();
-    },
-    reconnect() {
-      refuse = undefined;
-    },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, hydrated, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
+import { heading, hydrated, isSameDocument, link, markDocument, press, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -21,8 +21,7 @@ async function expectErrorPage(page: Page) {
 
 /** Follows a link from the page of all failures. */
 async function goTo(path: string) {
-  const visit = await site.open('/tour/failures');
-  await exchanged(visit.page);
+  const visit = await site.openLive('/tour/failures');
   await markDocument(visit.page);
   await link(visit.page, path).click();
   return visit;
@@ -43,6 +42,7 @@ describe('an error in the browser', () => {
       });
     let before: unknown;
     const { page } = await site.open('/tour/fail/client', {
+      isAlone: false,
       before: (page) =>
         page.route('**/_report', async (route) => {
           before = await readPlace(page);
@@ -82,12 +82,11 @@ describe('a control-flow response', () => {
 
   test('notFound() that is late is shown in place, and asks crawlers not to index the page', async () => {
     const robots = (page: Page) => page.locator('meta[name=robots][content=noindex]').count();
-    const { page } = await site.open('/tour/late-not-found');
-    await exchanged(page);
+    const { page } = await site.openLive('/tour/late-not-found');
     expect(await page.getByRole('alert').innerText()).toBe('This could not be found.');
     expect(await robots(page)).toBeGreaterThan(0);
     const other = await goTo('/tour/late-not-found');
-    await other.page.getByText('This could not be found.').waitFor();
+    await shows(other.page, 'This could not be found.');
     expect(await robots(other.page)).toBe(1);
     await expectToGoOn(other.page);
     expect(await robots(other.page)).toBe(0);

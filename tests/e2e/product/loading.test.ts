@@ -1,6 +1,17 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, hydrated, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
+import {
+  exchanged,
+  heading,
+  hold,
+  hydrated,
+  isSameDocument,
+  link,
+  markDocument,
+  press,
+  shows,
+  useSite,
+} from '../site.ts';
 
 const site = useSite();
 
@@ -8,20 +19,11 @@ const ROUTER = /\/assets\/navigator-[^/]+\.js$/;
 const CHUNK = /\/assets\/cards-[^/]+\.js$/;
 const SHEET = /\/assets\/cards-[^/]+\.css$/;
 
-/** Delays requests for a URL until `release()` is called. */
-async function hold(page: Page, url: RegExp): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route(url, async (route) => {
-    await promise;
-    await route.continue().catch(() => {});
-  });
-  return resolve;
-}
-
 describe('before the router is loaded', () => {
   async function openHeld(path: string) {
     let release = () => {};
     const visit = await site.open(path, {
+      isAlone: false,
       before: async (page) => {
         release = await hold(page, ROUTER);
       },
@@ -52,7 +54,7 @@ describe('before the router is loaded', () => {
     await page.waitForTimeout(150);
     expect(data).toEqual([]);
     release();
-    await page.getByText('Enter a full email address').waitFor();
+    await shows(page, 'Enter a full email address');
     await expect.poll(() => likes.innerText()).toMatch(new RegExp(`^${before + 1} `));
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
     expect(data.map(({ method }) => method)).toEqual(['POST', 'POST']);
@@ -60,8 +62,7 @@ describe('before the router is loaded', () => {
   });
 
   test('Back after a reload shows the previous page', async () => {
-    const { page, documents } = await site.open('/tour/cards');
-    await exchanged(page);
+    const { page, documents } = await site.openLive('/tour/cards');
     await link(page, 'API').click();
     await heading(page, 'API');
     const release = await hold(page, ROUTER);
@@ -84,19 +85,20 @@ describe('before the router is loaded', () => {
     await page.goBack();
     release();
     await exchanged(page);
-    await page.getByText('it is empty to React Router').waitFor();
+    await shows(page, 'it is empty to React Router');
     expect([documents, complaints]).toEqual([['/tour/navigation'], []]);
   });
 });
 
 test('links and forms work as plain HTML if the router cannot be loaded, also with a button that names the action', async () => {
   const { page, documents } = await site.open('/tour/forms', {
+    isAlone: false,
     before: (page) => page.route(ROUTER, (route) => route.abort()),
   });
   await hydrated(page);
   await page.getByLabel('Your name').fill('Ada');
   await press(page, 'Send');
-  await page.getByText('Enter a full email address').waitFor();
+  await shows(page, 'Enter a full email address');
   expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
   await hydrated(page);
   await page.evaluate(() => {
@@ -124,13 +126,12 @@ test.each([
   ['styles', SHEET],
 ])('a page whose %s cannot be loaded within 3.8 s is loaded as a document, once', async (_what, url) => {
   const held = Promise.withResolvers<void>();
-  const { page, documents } = await site.open('/', {
+  const { page, documents } = await site.openLive('/', {
     async before(page) {
       await page.clock.install();
       await page.route(url, () => held.resolve(), { times: 1 }); // and never answers
     },
   });
-  await exchanged(page);
   await page.clock.pauseAt(Date.now() + 60_000);
   await clickCards(page);
   await held.promise;
@@ -146,43 +147,22 @@ test.each([
   expect(documents).toEqual(['/', '/tour/cards']);
 });
 
-/** Answers requests as the next release would. */
-function exchangeBuild(page: Page, url = '**/_data/**') {
-  return page.route(url, async (route) => {
-    const response = await route.fetch();
-    const headers = { ...response.headers(), 'x-build-id': 'anotherbuild' };
-    const body = (await response.text()).replaceAll(response.headers()['x-build-id'] ?? '', 'anotherbuild');
-    await route.fulfill({ response, body, headers });
+test('another build of the server is loaded by the next navigation, also if a prefetch detected it', async () => {
+  const { page, documents } = await site.openLive('/', {
+    isAlone: false,
+    before: (page) =>
+      page.route('**/_data/**', async (route) => {
+        const response = await route.fetch();
+        const headers = { ...response.headers(), 'x-build-id': 'anotherbuild' };
+        const body = (await response.text()).replaceAll(response.headers()['x-build-id'] ?? '', 'anotherbuild');
+        await route.fulfill({ response, body, headers });
+      }),
   });
-}
-
-test.each(['navigation', 'prefetch'])(
-  'another build of the server causes a document load at the next navigation, if a %s detects it',
-  async (how) => {
-    const { page, documents, data } = await site.open('/', { before: exchangeBuild });
-    await exchanged(page);
-    if (how === 'prefetch') {
-      await link(page, 'API').hover();
-      await expect.poll(() => data.length).toBe(1);
-      await page.waitForTimeout(200);
-      expect(documents).toEqual(['/']);
-    }
-    await clickCards(page);
-    await page.waitForURL('**/tour/cards');
-    await heading(page, 'Cards');
-    await page.waitForTimeout(200);
-    expect(documents).toEqual(['/', '/tour/cards']);
-  },
-);
-
-test('another build of the server does not lose typed form values', async () => {
-  const { page, documents } = await site.open('/tour/forms');
+  const prefetched = page.waitForResponse('**/_data/tour/api');
+  await link(page, 'API').hover();
+  await (await prefetched).finished();
+  await clickCards(page);
+  await heading(page, 'Cards');
   await exchanged(page);
-  await exchangeBuild(page, '**/tour/forms');
-  await page.getByLabel('Your name').fill('Ada');
-  await press(page, 'Send');
-  await page.getByText('Enter a full email address').waitFor();
-  await page.waitForTimeout(200);
-  expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
-  expect(documents).toEqual(['/tour/forms']);
+  expect(documents).toEqual(['/', '/tour/cards']);
 });

@@ -1,12 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, isSameDocument, link, markDocument, useSite } from '../site.ts';
+import { exchanged, heading, isSameDocument, link, markDocument, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
 async function openLive(path: string) {
-  const visit = await site.open(path);
-  await exchanged(visit.page);
+  const visit = await site.openLive(path);
   await markDocument(visit.page);
   return visit;
 }
@@ -97,20 +96,6 @@ test('a link opened in a new tab, or with another button, is left to the browser
   expect(data).toHaveLength(1);
 });
 
-test('Back across a document load loads documents that work', async () => {
-  const { page } = await openLive('/tour/cards');
-  await page.goto('/tour/api');
-  await exchanged(page);
-  await nav(page, 'Forms').click();
-  await heading(page, 'Forms');
-  for (const name of ['API', 'Cards']) {
-    await page.goBack();
-    await heading(page, name);
-  }
-  await page.goForward();
-  await heading(page, 'API');
-});
-
 describe('a hash link', () => {
   test.each([
     ['A hash, by Link', 'weir'],
@@ -124,7 +109,7 @@ describe('a hash link', () => {
     await page.getByRole('link', { name }).click();
     await page.waitForURL(`**#${id}`);
     await isAtTop(page, id);
-    await page.getByText(`it is #${id} to React Router`).waitFor();
+    await shows(page, `it is #${id} to React Router`);
     expect(data.filter((request) => request.path.includes('navigation'))).toEqual([]);
     expect(documents).toEqual(['/tour/navigation']);
     await page.goBack();
@@ -176,6 +161,6 @@ test('focus stays where it is while only the search changes', async () => {
   const { page } = await openLive('/tour/navigation');
   await link(page, 'Another search').focus();
   await page.keyboard.press('Enter');
-  await page.getByText('it is from spring').waitFor();
+  await shows(page, 'it is from spring');
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Another search');
 });

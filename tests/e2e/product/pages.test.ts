@@ -34,8 +34,7 @@ test.each([...paths, '/nowhere'])(
 );
 
 test('the demos are accessible after use', async () => {
-  const { page } = await site.open('/tour/forms');
-  await exchanged(page);
+  const { page } = await site.openLive('/tour/forms');
   await press(page, 'Send');
   await page.locator('#contact [aria-invalid]').first().waitFor();
   expect(await listViolations(page)).toEqual([]);
@@ -60,8 +59,7 @@ test("a static page is hydrated from the browser's cache, after a 304 without a 
 });
 
 test('by keyboard, the skip link is first and skips the header, whose links follow with a visible outline', async () => {
-  const { page } = await site.open('/tour/forms', { viewport: { width: 1280, height: 900 } });
-  await exchanged(page);
+  const { page } = await site.openLive('/tour/forms', { viewport: { width: 1280, height: 900 } });
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
   const links = await page.locator('header a').allInnerTexts();
   for (const text of ['Skip to content', ...links]) {
@@ -90,8 +88,6 @@ test('without JavaScript, a page with deferred values is requested again, and th
   }
   expect(await gauges(page)).not.toContain('Asking');
   expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
-  await page.goto('/tour/late-redirect');
-  await page.waitForURL('**/tour/streaming?_whole=1');
 });
 
 /** In the order in which they settle. */
@@ -136,8 +132,7 @@ test.each(['/tour/streaming', '/'])(
 );
 
 test('deferred values do not delay a visitor who leaves', async () => {
-  const { page, complaints, documents } = await site.open('/tour/streaming', { waitUntil: 'commit' });
-  await exchanged(page);
+  const { page, complaints, documents } = await site.openLive('/tour/streaming', { waitUntil: 'commit' });
   await link(page, 'Cards').click();
   await heading(page, 'Cards');
   await page.goBack();

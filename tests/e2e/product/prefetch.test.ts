@@ -1,14 +1,8 @@
 import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, link, useSite } from '../site.ts';
+import { heading, link, shows, useSite } from '../site.ts';
 
 const site = useSite();
-
-async function openLive(path: string) {
-  const visit = await site.open(path);
-  await exchanged(visit.page);
-  return visit;
-}
 
 /** Delays page data until `release()` is called. `open` has the requests without a response. */
 async function hold(page: Page) {
@@ -29,7 +23,7 @@ describe('a hover', () => {
     ['is pending', true],
     ['has arrived', false],
   ])("that is followed by a click serves as the navigation's request, if its response %s", async (_, isHeld) => {
-    const { page, data, documents } = await openLive('/');
+    const { page, data, documents } = await site.openLive('/');
     const { open, release } = await hold(page);
     // As soon as the data has arrived, the code of the page is prefetched too.
     const files = ['js', 'css'].map((type) => page.waitForRequest(new RegExp(`/assets/cards-[^/]+\\.${type}$`)));
@@ -49,8 +43,7 @@ describe('a hover', () => {
   });
 
   test('that only crosses a link sends no request, and leaving a link aborts its request', async () => {
-    const { page, data } = await site.open('/', { before: (page) => page.clock.install() });
-    await exchanged(page);
+    const { page, data } = await site.openLive('/', { before: (page) => page.clock.install() });
     await page.clock.pauseAt(Date.now() + 60_000);
     data.length = 0;
     await hold(page);
@@ -67,22 +60,11 @@ describe('a hover', () => {
     await page.mouse.move(500, 690);
     expect((await failed).url()).toContain('/_data/tour/cards');
   });
-
-  test("does not send a second request after a click, while the page's code is loading", async () => {
-    const { page, data } = await openLive('/');
-    await page.route(/\/assets\/cards-[^/]+\.js$/, async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      await route.continue();
-    });
-    await link(page, 'Cards').click();
-    await heading(page, 'Cards');
-    expect(data.map(({ path }) => path)).toEqual(['/_data/tour/cards']);
-  });
 });
 
 test('a prefetch that fails is sent once, and the click shows a failure with an address', async () => {
   const path = '/tour/fail/late';
-  const { page, data } = await openLive('/');
+  const { page, data } = await site.openLive('/');
   await page.evaluate((href) => {
     const anchor = Object.assign(document.createElement('a'), { href, textContent: `to ${href}` });
     anchor.setAttribute('data-link', 'intent');
@@ -97,12 +79,12 @@ test('a prefetch that fails is sent once, and the click shows a failure with an 
   await page.waitForTimeout(500); // longer than the first wait before a repetition
   expect(data.map(({ isPrefetch }) => isPrefetch)).toEqual([true]);
   await link(page, `to ${path}`).click();
-  await page.getByText(/[0-9A-Z]{8}-[0-9A-Z]{8}/).waitFor();
+  await shows(page, /[0-9A-Z]{8}-[0-9A-Z]{8}/);
   expect(data.slice(1).map(({ isPrefetch }) => isPrefetch)).toContain(false);
 });
 
 test('a link is prefetched at render, on intent, in the viewport or never', async () => {
-  const { page, data } = await openLive('/tour/navigation');
+  const { page, data } = await site.openLive('/tour/navigation');
   const expectPaths = (...paths: string[]) =>
     expect.poll(() => data.map(({ path }) => path)).toEqual(paths.map((path) => `/_data/tour/${path}`));
   await expectPaths('layout/arch');
@@ -121,13 +103,12 @@ test('a link is prefetched at render, on intent, in the viewport or never', asyn
 });
 
 test('nothing is prefetched if the visitor saves data', async () => {
-  const { page, data } = await site.open('/tour/navigation', {
+  const { page, data } = await site.openLive('/tour/navigation', {
     before: (page) =>
       page.addInitScript(() =>
         Object.defineProperty(Navigator.prototype, 'connection', { get: () => ({ saveData: true }) }),
       ),
   });
-  await exchanged(page);
   await link(page, 'On intent').hover();
   await page.waitForTimeout(300);
   expect(data).toEqual([]);

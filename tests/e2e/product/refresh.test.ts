@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, useSite } from '../site.ts';
+import { exchanged, heading, hold, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -14,8 +14,7 @@ const click = (page: Page, name: string) =>
 
 describe('Back', () => {
   test.each(['/', '/tour/cards'])('sends only a HEAD request if nothing has changed, beginning at %s', async (from) => {
-    const { page, data } = await site.open(from);
-    await exchanged(page);
+    const { page, data } = await site.openLive(from);
     for (const name of from === '/' ? ['Cards', 'API'] : ['API']) {
       await click(page, name);
       await heading(page, name);
@@ -29,20 +28,18 @@ describe('Back', () => {
   });
 
   test('shows the previous data immediately, and fetches changes in the background', async () => {
-    const { page, data, complaints } = await site.open('/');
-    await exchanged(page);
+    const { page, data, complaints } = await site.openLive('/');
     const time = await page.locator('time').innerText();
     await click(page, 'API');
     await heading(page, 'API');
     // The page shows seconds, so it is different after this one.
     await expect.poll(() => new Date().toISOString()).not.toContain(time.slice(0, 8));
     data.length = 0;
-    const release = Promise.withResolvers<void>();
-    await page.route('**/_data/', (route) => release.promise.then(() => route.continue()));
+    const release = await hold(page, '**/_data/');
     await page.goBack();
     await heading(page, HOME);
     expect(await page.locator('time').innerText()).toBe(time);
-    release.resolve();
+    release();
     await expect.poll(() => page.locator('time').innerText()).not.toBe(time);
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /_data/', 'GET /_data/']);
     expect(complaints).toEqual([]);

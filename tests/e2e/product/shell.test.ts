@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
+import { heading, hold, isSameDocument, link, markDocument, press, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -22,9 +22,8 @@ async function renderAgain(page: Page): Promise<void> {
 describe('a shell page', () => {
   test('shows two visitors the same shell and only their own hole, under the enforced policy', async () => {
     const locales = ['de-CH', 'pt-BR'] as const;
-    const visits = await Promise.all(locales.map((locale) => site.open('/tour/shell', { locale })));
+    const visits = await Promise.all(locales.map((locale) => site.openLive('/tour/shell', { locale })));
     for (const [index, { page, complaints, documents }] of visits.entries()) {
-      await exchanged(page);
       expect(await hole(page)).toContain(locales[index]);
       expect(await page.content()).not.toContain(locales[1 - index]);
       expect([complaints, documents]).toEqual([[], ['/tour/shell']]);
@@ -59,11 +58,9 @@ describe('a shell page', () => {
 });
 
 test('a navigation to a shell page shows the prefetched shell immediately, and fetches only its hole, also after Back', async () => {
-  const { page, data, complaints } = await site.open('/tour/cards', { locale: 'de-CH' });
-  await exchanged(page);
+  const { page, data, complaints } = await site.openLive('/tour/cards', { locale: 'de-CH' });
   await markDocument(page);
-  const { promise: shown, resolve: release } = Promise.withResolvers<void>();
-  await page.route(`**${HOLES}`, (route) => shown.then(() => route.continue()));
+  const release = await hold(page, `**${HOLES}`);
   const prefetched = page.waitForResponse((response) => response.url().endsWith(SHELL));
   await link(page, 'Shell').hover();
   await (await prefetched).finished();

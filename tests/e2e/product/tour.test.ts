@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hydrated, press, useSite } from '../site.ts';
+import { hydrated, press, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -20,10 +20,10 @@ test('the API page shows responses, and calls the API with the typed client', as
     ['/api/tour/fail', '500 application/problem+json'],
   ] as const) {
     await press(page, `GET ${path}`);
-    await page.getByText(answer).waitFor();
+    await shows(page, answer);
   }
   await press(page, 'Add a to-do');
-  await page.getByText(/To-do \d+: Check the gauges/).waitFor();
+  await shows(page, /To-do \d+: Check the gauges/);
   expect(documents).toEqual(['/tour/api']);
 });
 

@@ -24,7 +24,9 @@ afterEach(() => {
   recorder.events.length = 0;
 });
 
-const open = usePages(() => recorder.url);
+const openPage = usePages(() => recorder.url);
+/** Opens a page in the shared profile, so `before` must leave nothing in it. */
+const open = (path: string, options?: VisitOptions) => openPage(path, { isAlone: false, ...options });
 
 afterAll(async () => {
   await recorder?.stop();
@@ -36,7 +38,6 @@ afterAll(async () => {
 async function goTo(path: string, before?: VisitOptions['before']): Promise<Visit> {
   let courier: Promise<Response> | undefined;
   const opened = await open('/', {
-    isAlone: before !== undefined,
     async before(page) {
       courier = page.waitForResponse(/\/courier-/);
       await before?.(page);
@@ -69,12 +70,8 @@ async function reported(page: Page, count = 1): Promise<RecordedEvent[]> {
 /** A short description of a report. */
 function toLine({ exception, tags }: RecordedEvent) {
   const { type, value, mechanism } = exception.values.at(-1) ?? {};
-  return {
-    said: `${type}: ${value}`,
-    via: mechanism?.type,
-    ...(tags['spillway.kind'] ? { kind: tags['spillway.kind'] } : {}),
-    ...(tags['spillway.echo'] ? { echo: tags['spillway.echo'] } : {}),
-  };
+  const [kind, echo] = [tags['spillway.kind'], tags['spillway.echo']];
+  return { said: `${type}: ${value}`, via: mechanism?.type, ...(kind && { kind }), ...(echo && { echo }) };
 }
 
 /** Returns the only event that a page reports. */
@@ -121,7 +118,6 @@ test.each<[what: string, path: string, ...failures: Failing[]]>([
   ['during a hydration', '/throwing', [undefined, { said: 'Error: while hydrating', via: 'react.recoverable' }]],
 ])('an error in the browser is reported once, and logged to the console: %s', async (_what, path, ...failures) => {
   const { page, complaints } = await open(path, {
-    isAlone: false,
     before: (page) => page.addInitScript(() => Object.assign(globalThis, { hydratesBadly: true })),
   });
   await hydrated(page, 'body');
@@ -184,6 +180,7 @@ describe('an error in the browser', () => {
   test('before the page is hydrated is reported with the time at which it happened', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { page } = await open('/', {
+      isAlone: true,
       before: async (page) => {
         await page.route('**/assets/main-*.js', (route) => released.then(() => route.continue()));
         page.once('pageerror', () => setTimeout(release, 500)); // The report must not contain this later time.
