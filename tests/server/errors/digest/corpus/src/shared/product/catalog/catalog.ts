@@ -7,11 +7,6 @@ export interface Category {
   children: Category[];
 }
 
-export function depth(category: Category): number {
-  const parent = category.parent ? depth(category.parent) : 0;
-  return parent + 1;
-}
-
 export function countItems(category: Category): number {
   let sum = 0;
   for (const child of category.children) sum += countBranch(child) + 1;
@@ -43,26 +38,6 @@ export function checkAll(names: readonly string[]): void {
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} names are not valid`);
 }
 
-export function publishedAt(text: string): string {
-  const date = new Date(text);
-  return `at ${date.toISOString()}`;
-}
-
-export function share(base: string): string {
-  const url = new URL(`/share?x=${base.length}`, base);
-  return url.href + '#';
-}
-
-export function search(query: string): string {
-  const words = decodeURIComponent(query);
-  return words.trim();
-}
-
-export function rounded(value: number, digits: number): string {
-  const text = value.toFixed(digits);
-  return `${text} EUR`;
-}
-
 export async function* pages(count: number): AsyncGenerator<number> {
   for (let page = 1; page <= count; page += 1) {
     if (page === 3) throw new AppError(`Page ${page} of ${count} could not be read.`);
@@ -74,12 +49,6 @@ export async function readPages(count: number): Promise<number> {
   let sum = 0;
   for await (const page of pages(count)) sum += page;
   return sum;
-}
-
-export function firstChild(text: string): Promise<string> {
-  return Promise.resolve(JSON.parse(text) as Category)
-    .then((category) => category.children[0]!.parent!.name)
-    .then((name) => name.toUpperCase());
 }
 
 export const cached = memo(async (key: string) => {
@@ -108,16 +77,6 @@ export function names(categories: Iterable<Category> | undefined): string[] {
   return found;
 }
 
-export function line(width: number): string {
-  const dashes = '-'.repeat(-width);
-  return `${dashes}+`;
-}
-
-export function shelves(count: number): unknown[] {
-  const all = new Array(-count);
-  return all.fill(0);
-}
-
 export function snapshot(category: Category, listener: () => void): unknown {
   const copy = structuredClone({ ...category, listener });
   return [copy];
@@ -130,19 +89,3 @@ export async function refresh(seconds: number): Promise<void> {
     setTimeout(resolve, 500);
   });
 }
-
-export function bestOf(categories: Category[]): string {
-  const best = categories.find((category) => category.children.length > 3);
-  return best!.name.toUpperCase();
-}
-
-export const loaders = {
-  async list(filter: { tags?: string[] }): Promise<string> {
-    const tags = await Promise.all(filter.tags!.map(async (tag) => tag.trim()));
-    return tags.join();
-  },
-  async one(id: number): Promise<string> {
-    const [first] = await Promise.all([Promise.resolve(id), Promise.reject(new AppError(`No category ${id}`, 404))]);
-    return String(first);
-  },
-};
