@@ -151,12 +151,6 @@ describe('a failure', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('shows nothing but its address', () => {
-    const error = Object.assign(new Error('canary'), { status: 404, code: 'canary' });
-    const shown = { kind: 'failure', status: 500, digest: expect.stringMatching(ADDRESS) };
-    expect(createTestFunnel().fail(error)).toEqual({ kind: 'error', error: shown });
-  });
-
   it('is stored, then reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
     const stored: [Failure, Visitor | undefined][] = [];
     const told: { failure: Failure; error: unknown }[] = [];

@@ -26,11 +26,8 @@ function ask(type: string, method: 'get' | 'head' = 'get', status = 200) {
 }
 
 it.each([
-  ['text/html; charset=utf-8', 'gzip'],
-  ['application/json; charset=utf-8', 'gzip'],
-  ['application/problem+json', 'gzip'],
+  ['application/problem+json; charset=utf-8', 'gzip'],
   ['application/x-ndjson', 'gzip'],
-  ['image/png', undefined],
   ['application/zip', undefined],
   ['text/event-stream; charset=utf-8', undefined],
 ])('a response of type %s is encoded as %s', async (type, encoding) => {
@@ -40,7 +37,6 @@ it.each([
 });
 
 const LONG = TEXT.repeat(100);
-const HTML = { 'Content-Type': 'text/html' };
 
 /** What a handler does with a response, and what its client gets: `[Content-Encoding, Vary, Content-Length]`. */
 it.each<
@@ -48,11 +44,9 @@ it.each<
 >([
   ['by its preference', 'gzip, deflate, br', (res) => res.type('html').end(TEXT), ['br', 'Accept-Encoding']],
   ['unless that is refused', 'br;q=0, gzip', (res) => res.type('html').end(TEXT), ['gzip', 'Accept-Encoding']],
-  ['by *', '*', (res) => res.type('html').end(TEXT), ['br', 'Accept-Encoding']],
   ['without the header', undefined, (res) => res.type('html').end('long'), [undefined, 'Accept-Encoding', '4']],
   ['with identity', 'identity', (res) => res.type('html').send(TEXT), [undefined, 'Accept-Encoding', `${TEXT.length}`]],
   ['if it is small', 'gzip', (res) => res.type('html').end('ö'), [undefined, 'Accept-Encoding', '2']],
-  ['if it is small, by send()', 'gzip', (res) => res.type('html').send('short'), [undefined, 'Accept-Encoding', '5']],
   ['if it is empty', 'gzip', (res) => res.type('html').end(), [undefined, 'Accept-Encoding', '0']],
   [
     'with head and array',
@@ -60,7 +54,6 @@ it.each<
     (res) => res.writeHead(200, ['content-type', 'text/css']).end(LONG),
     ['gzip', 'Accept-Encoding'],
   ],
-  ['with head and reason', 'gzip', (res) => res.writeHead(200, 'Fine', HTML).end(LONG), ['gzip', 'Accept-Encoding']],
   [
     'of a stream, even if it is small',
     'gzip',
@@ -109,7 +102,6 @@ it.each<
     [undefined, undefined, undefined],
   ],
   ['204 with a body', 'gzip', (res) => res.type('html').status(204).end(LONG), [undefined, 'Accept-Encoding']],
-  ['204', 'gzip', (res) => res.type('html').status(204).end(), [undefined, 'Accept-Encoding']],
   ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined, `${LONG.length}`]],
 ])('%s (Accept-Encoding: %s)', async (_name, accepted, act, [encoding, vary, length]) => {
   const app = express().use(compress(), (_req, res) => void act(res));

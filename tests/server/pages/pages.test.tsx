@@ -73,12 +73,16 @@ describe('in front of an existing app, a POST from another site', () => {
 it("pages send a trace only to the listed targets, and never the visitor's trace from a static page", async () => {
   const asked: (string | undefined)[] = [];
   const upstream = createServer((req, res) => {
-    asked.push(`${req.url} ${req.headers.traceparent?.slice(3, 35)}`);
+    const { traceparent, baggage } = req.headers;
+    asked.push(`${req.url} ${traceparent?.slice(3, 35)} ${String(baggage).replace(/-trace_id=.*/, '')}`);
     res.end();
   });
   const port = await listenInTest(upstream);
   const ask = (path: string): TestPage['server'] => ({
-    loader: async ({ context }) => (await context.fetch(`http://127.0.0.1:${port}${path}`)).status,
+    loader: async ({ context }) => {
+      const request = new Request(`http://127.0.0.1:${port}${path}`, { headers: { Baggage: 'mine=1' } });
+      return (await context.fetch(request)).status;
+    },
   });
   const table: readonly TestPage[] = [
     { id: 'page', path: '/page', server: ask('/page') },
@@ -90,7 +94,7 @@ it("pages send a trace only to the listed targets, and never the visitor's trace
   for (const path of ['/page', '/kept']) await app.ask(path, { headers });
   const untold = await startPages(table);
   await untold.ask('/page', { headers });
-  expect(asked).toEqual([`/page ${traceId}`, '/kept undefined', '/page undefined']);
+  expect(asked).toEqual([`/page ${traceId} mine=1,sentry`, '/kept undefined mine=1', '/page undefined mine=1']);
 });
 
 it('secret pages cannot be cached, but their data can still be answered with 304', async () => {

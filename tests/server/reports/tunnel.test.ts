@@ -95,28 +95,16 @@ describe('an envelope with an event', () => {
     expect(site.failures.at(-1)).toMatchObject({ unresolved: true, build: 'build-1', release: 'v1' });
   });
 
-  it.each([{}, { 'spillway.echo': '7K3QM2XA-9F4W0R6B' }])(
-    'gets 503 if it could not be stored, and is stored when it is sent again: %j',
-    async (tags) => {
-      const answers = [false, true];
-      const broken = await start({ store: { record: () => answers.shift() ?? false } });
-      const body = toSound(broken, createEvent({ event_id: nextId(), tags }));
-      const reply = await post(body, {}, broken);
-      expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
-      expect((await post(body, {}, broken)).status).toBe(200);
-      expect(answers).toEqual([]);
-    },
-  );
-
-  it('is stored when it is sent again after an error', async () => {
-    const record = vi
-      .fn(() => true)
-      .mockImplementationOnce(() => {
-        throw new Error('trap');
-      });
+  it.each<[what: string, tags: object, fail: () => boolean, status: number]>([
+    ['event could not be stored', {}, () => false, 503],
+    ['echo could not be stored', { 'spillway.echo': '7K3QM2XA-9F4W0R6B' }, () => false, 503],
+    ['store throws', {}, () => expect.unreachable(), 500],
+  ])('is stored when it is sent again if the %s', async (_what, tags, fail, status) => {
+    const record = vi.fn(() => true).mockImplementationOnce(fail);
     const broken = await start({ store: { record } });
-    const body = toSound(broken);
-    expect((await post(body, {}, broken)).status).toBe(500);
+    const body = toSound(broken, createEvent({ event_id: nextId(), tags }));
+    const { status: first, headers } = await post(body, {}, broken);
+    expect([first, headers.get('retry-after')]).toEqual([status, status === 503 ? '30' : null]);
     expect((await post(body, {}, broken)).status).toBe(200);
     expect(record).toHaveBeenCalledTimes(2);
   });

@@ -32,20 +32,21 @@ const digestOf = (...given: Given) => read(...given).digest;
 const CART = 'checkout src/shared/product/cart.ts';
 const TILL = 'checkout src/shared/product/till.ts';
 const ENGINE = 'href src/shared/routing/href.ts';
-const RECURSION = 'src/shared/product/a.ts';
 const WRAPPER = { class: 'AppError', message: 'not loaded', at: [CART] };
 const MANY = { class: 'AggregateError', message: 'All promises were rejected' };
 const DEPENDENCY = ['query node_modules/pg/lib/client.js', CART];
 const FETCH = { class: 'TypeError', message: 'Load failed' };
 const THROWN = { class: 'TypeError', message: "Cannot read properties of undefined (reading 'a')", at: [CART] };
 const TRUSTED_TYPES = { directive: 'require-trusted-types-for', blocked: 'trusted-types-sink' };
+/** An error that was thrown in these places. */
+const at = (...places: string[]): Given => [[{ at: places }]];
 const csp = (blocked: string): Given => [[], { kind: 'csp', details: { directive: 'script-src', blocked } }];
 const called = (path: string, route: string): Given => [[FETCH], { route, details: { called: path } }];
 
 it.each<[string, Given[]]>([
   [
     'whose first product frame is the same, with any frames around it',
-    [[[{ at: [CART] }]], [[{ at: ['parse node_modules/zod/index.js', 'x node:fs', CART, TILL] }]]],
+    [at(CART), at('parse node_modules/zod/index.js', 'x node:fs', CART, TILL)],
   ],
   [
     'of thrown objects, whatever they hold',
@@ -56,29 +57,6 @@ it.each<[string, Given[]]>([
     [
       [[{ at: [CART] }], { route: '/a', side: 'browser' }],
       [[{ at: [CART] }], { route: '/b' }],
-    ],
-  ],
-  [
-    'of endless recursion, wherever the stack was cut',
-    [
-      [
-        [
-          {
-            class: 'RangeError',
-            message: 'Maximum call stack size exceeded',
-            at: ['even', 'odd', 'even', 'odd'].map((name) => `${name} ${RECURSION}`),
-          },
-        ],
-      ],
-      [
-        [
-          {
-            class: 'InternalError',
-            message: 'too much recursion',
-            at: ['leaf', 'odd', 'even', 'odd', 'even'].map((name) => `${name} ${RECURSION}`),
-          },
-        ],
-      ],
     ],
   ],
   [
@@ -116,7 +94,7 @@ it.each<[string, Given[]]>([
 });
 
 it.each<[string, Given[]]>([
-  ['the product frame', [[[{ at: [CART] }]], [[{ at: [TILL] }]]]],
+  ['the product frame', [at(CART), at(TILL)]],
   ['the class', [[[{ class: 'CartError', at: [CART] }]], [[{ class: 'TillError', at: [CART] }]]]],
   [
     'the innermost error, if the product wrapped it',
@@ -139,10 +117,7 @@ it.each<[string, Given[]]>([
       [[{ message: 'No cart 7' }], { route: '/orders/:id' }],
     ],
   ],
-  [
-    'the origin of a foreign script',
-    [[[{ at: ['f https://a.example/t.js'] }]], [[{ at: ['f https://b.example/t.js'] }]]],
-  ],
+  ['the origin of a foreign script', [at('f https://a.example/t.js'), at('f https://b.example/t.js')]],
   [
     'the code of an error of a dependency, or its message',
     [
@@ -199,9 +174,9 @@ it.each<[string, string[], string]>([
 });
 
 it('is unresolved with frames of an unknown build', () => {
-  expect(read([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
-  expect(read([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ location: {}, unresolved: true });
-  expect(read([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
+  expect(read(...at('f client/assets/main-OLD.js')).unresolved).toBe(true);
+  expect(read(...at('f client/assets/home-OLD.js', CART))).toMatchObject({ location: {}, unresolved: true });
+  expect(read(...at('f https://a.example/tag.js')).unresolved).toBeUndefined();
 });
 
 describe('special classes', () => {
@@ -271,7 +246,7 @@ it('a digest is the same as in earlier releases (a change needs a new DIGEST_RUL
   expect(DIGEST_RULE).toBe(2);
   const total = "Cannot read properties of undefined (reading 'total')";
   expect([
-    digestOf([{ at: [CART] }]),
+    digestOf(...at(CART)),
     digestOf([{ class: 'TypeError', message: total, at: [CART] }]),
     digestOf([{ message: 'No order 7' }], { route: '/orders/:id' }),
     digestOf([FETCH], { route: '/a' }),

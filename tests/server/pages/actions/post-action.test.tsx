@@ -397,29 +397,16 @@ it('guards do not run before an open action, so that a visitor can sign in, but 
 });
 
 describe('the body of a form', () => {
-  it('can be multipart, with files', async () => {
-    const seen = createGate<unknown[]>();
-    const app = await startPages(
-      table({
-        async save({ form }) {
-          const file = form.get('file') as File;
-          seen.resolve([form.get('name'), file.name, file.type, await file.text()]);
-          return invalid({ errors: { file: 'No.' } });
-        },
-      }),
-    );
+  it('can be multipart, and what was typed is kept without its files', async () => {
+    const app = await startPages(table({ save: () => invalid({ errors: { file: 'No.' } }) }));
     const form = new FormData();
     form.append('_action', 'page.save');
     form.append('name', 'Ädä');
-    form.append('file', new File(['inside the file'], 'ä "1".txt', { type: 'text/plain' }));
-    const encoded = new Response(form);
-    const headers = { 'Content-Type': String(encoded.headers.get('content-type')) };
-    const body = Buffer.from(await encoded.arrayBuffer());
-    const reply = await app.ask('/page', { method: 'POST', headers, body });
-    expect(reply.status).toBe(422);
-    expect(await seen.promise).toEqual(['Ädä', 'ä "1".txt', 'text/plain', 'inside the file']);
-    expect(parsePage(reply.text).payload.action?.values).toEqual({ name: 'Ädä' });
-    expect(reply.text).not.toContain('inside the file');
+    form.append('file', new File(['inside the file'], 'a.txt'));
+    const reply = await fetch(`${app.origin}/page`, { method: 'POST', body: form });
+    const text = await reply.text();
+    expect([reply.status, parsePage(text).payload.action?.values]).toEqual([422, { name: 'Ädä' }]);
+    expect(text).not.toContain('inside the file');
   });
 
   const MULTIPART = { 'Content-Type': 'multipart/form-data; boundary=b' };

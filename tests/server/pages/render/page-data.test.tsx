@@ -52,15 +52,6 @@ describe('GET of page data', () => {
     expect(parsePage(html).payload).toEqual(parsePage(data.text).payload);
     expect(etagIn(html)).toBe(data.headers.etag);
   });
-
-  it('cannot be cached if a value is deferred', async () => {
-    const app = await startPages(page({ loader: () => ({ late: sleep(20, 'late') }) }));
-    const { headers, text } = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
-    expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
-    const { payload, late } = parsePage(text);
-    expect(late).toHaveLength(1);
-    await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('late');
-  });
 });
 
 it.each(['gzip', 'br'])(
@@ -95,17 +86,18 @@ describe('HEAD of page data', () => {
     );
 
   it.each([
-    ['settled data', { loader: () => 'same' }, 200],
-    ['data with a version', { loader: () => 'same', version: () => '7' }, 200],
-    ['deferred data', { loader: () => ({ late: sleep(20, 'late') }) }, 200],
-    ['a control-flow response', { guard: () => forbidden() }, 403],
-  ] satisfies [string, TestPage['server'], number][])(
+    ['settled data', { loader: () => 'same' }, 200, 'private, no-cache'],
+    ['data with a version', { loader: () => 'same', version: () => '7' }, 200, 'private, no-cache'],
+    ['deferred data', { loader: () => ({ late: sleep(20, 'late') }) }, 200, 'no-store'],
+    ['a control-flow response', { guard: () => forbidden() }, 403, 'no-store'],
+  ] satisfies [string, TestPage['server'], number, string][])(
     'has the headers of GET, for %s',
-    async (_name, server, status) => {
+    async (_name, server, status, caching) => {
       const app = await startPages(page(server));
       const get = await app.ask('/_data/page');
       const head = await app.ask('/_data/page', { method: 'HEAD' });
       expect([get.status, head.status, head.text]).toEqual([status, status, '']);
+      expect([get.headers['cache-control'], 'etag' in get.headers]).toEqual([caching, caching !== 'no-store']);
       const expected = rest(get.headers) as Record<string, unknown>;
       delete expected['x-accel-buffering']; // this one describes the body
       expect(rest(head.headers)).toEqual(expected);

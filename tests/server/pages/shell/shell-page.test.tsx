@@ -199,20 +199,6 @@ describe('the shell of a page', () => {
     );
   });
 
-  it.each([['its component', shop, { view: fail }]])(
-    'is not kept if %s fails, and has a digest',
-    async (_name, server, rest: Partial<TestPage>) => {
-      const app = await startShell(server, rest);
-      for (let request = 0; request < 2; request++) {
-        const { status, headers, text } = await app.ask('/page');
-        expect(status).toBe(500);
-        expect(text).toContain(String(headers['x-error-digest']));
-        expect(leakIn(text)).toBeUndefined();
-      }
-      expect(app.failures()).toHaveLength(2);
-    },
-  );
-
   it('is not kept if something behind a boundary fails, and is kept when that is over', async () => {
     let isBroken = true;
     const loader = vi.fn(shop.loader);
@@ -229,20 +215,6 @@ describe('the shell of a page', () => {
     for (let request = 0; request < 2; request++) expect((await app.ask('/page')).text).toContain('<em>works</em>');
     expect(loader).toHaveBeenCalledTimes(2);
     expect(app.failures()).toHaveLength(1);
-  });
-
-  it('is rendered once for all simultaneous requests, of documents and data', async () => {
-    const gate = createGate();
-    const loader = vi.fn((args: Args) => gate.promise.then(() => shop.loader(args)));
-    const app = await startShell({ loader });
-    const asked = Array.from({ length: 30 }, (_, index) => app.ask(PATHS[index % 4] ?? '', as(`visitor ${index}`)));
-    await until(() => loader.mock.calls.length > 0, 'the loader');
-    gate.resolve();
-    for (const [index, { status, text }] of (await Promise.all(asked)).entries()) {
-      expect(status).toBe(200);
-      expect(text.includes(`visitor ${index}`)).toBe(PATHS[index % 4] !== '/_data/page');
-    }
-    expect(loader).toHaveBeenCalledTimes(1);
   });
 
   it('is rendered again after revalidate(), in all variants, also by requests that come while it is rendered', async () => {
