@@ -387,25 +387,20 @@ it.each([
   'data that cannot be encoded because of %s is a failure of its loader, and does not affect other routes',
   async (_name, loader, words) => {
     for (const path of PATHS) {
-      const app = await startPages(
-        within({ server: { loader } }, { loader: () => ({ late: Promise.resolve('late') }) }),
-      );
+      const fine = () => ({ late: Promise.resolve('late') });
+      const app = await startPages(within({ server: { loader } }, { loader: fine }));
       const { status, headers, text } = await app.ask(path);
       const digest = addressOf(app);
-      expect([status, headers['cache-control'], headers.etag]).toEqual([500, 'no-store', undefined]);
-      expect(headers['x-error-digest']).toBe(digest);
+      expect([status, headers['cache-control'], headers['x-error-digest']]).toEqual([500, 'no-store', digest]);
       const { data, errors } = parsePage(text).payload;
       expect(errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
-      expect(data).toMatchObject({ root: { site: 'Weir' }, section: {} });
+      expect(Object.keys(data)).toEqual(['@frame', 'root', 'section']);
       expect(await (data.section as Late).late).toBe('late');
-      expect(data).not.toHaveProperty('page');
       expect(leakIn(text, headers)).toBeUndefined();
-      expect(app.failures()[0]).toMatchObject({ origin: 'loader', routeId: 'page' });
       // Without frames, the digest is that of the route and the words. With them, all such failures would have one.
-      expect(String(app.failures()[0]?.stack).split('\n    at ')).toEqual([
-        expect.stringMatching(`^WireError.*${words}`),
-      ]);
-      if (path === '/page') expect(text).toContain('<h2>Weir</h2><section data-error="failure">');
+      expect(app.failures()).toMatchObject([{ origin: 'loader', routeId: 'page' }]);
+      const stack = String(app.failures()[0]?.stack).split('\n    at ');
+      expect(stack).toEqual([expect.stringMatching(`^WireError.*${words}`)]);
     }
   },
 );
@@ -425,24 +420,19 @@ it.each(PATHS)(
 );
 
 describe('the deadline', () => {
-  const ENDLESS: readonly [string, Partial<TestPage>, string][] = [
+  it.each<[string, Partial<TestPage>, string]>([
     ['a guard', { server: { guard: hang } }, 'guard'],
     ['a loader', { server: { loader: hang } }, 'loader'],
     ['a shell', { view: () => use(never) }, 'render'],
-  ];
-  it.each(ENDLESS)('ends %s that is never ready as a failure of its route', async (_part, page, origin) => {
-    for (const path of origin === 'render' ? PATHS.slice(0, 1) : PATHS) {
+  ])('ends %s that is never ready as a failure of its route', async (_part, page, origin) => {
+    for (const path of origin === 'render' ? ['/page'] : PATHS) {
       const app = await start(page, { deadlineMs: 60 });
       const { status, headers, text } = await app.ask(path);
       const digest = addressOf(app);
       expect([status, headers['cache-control'], headers['x-error-digest']]).toEqual([500, 'no-store', digest]);
-      expect(parsePage(text).payload).toMatchObject({
-        data: { root: { site: 'Weir' } },
-        errors: { page: { kind: 'failure', status: 500, digest } },
-      });
-      if (path === '/page') expect(text).toContain('<h2>Weir</h2>');
-      expect(app.failures()[0]).toMatchObject({ origin });
-      expect(String(app.failures()[0]?.stack)).toMatch(/^PageTimeout: The page was not complete after 60 ms/);
+      expect(parsePage(text).payload).toMatchObject({ data: { root: { site: 'Weir' } }, errors: { page: { digest } } });
+      const stack = expect.stringMatching(/^PageTimeout: The page was not complete after 60 ms/);
+      expect(app.failures()).toMatchObject([{ origin, stack }]);
       expect(leakIn(text, headers)).toBeUndefined();
     }
   });

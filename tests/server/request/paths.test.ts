@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
 import { expect, it } from 'vitest';
@@ -79,15 +79,4 @@ it.each([
   });
   const reply = await request(app).get(asked).expect(200);
   expect([urls, reply.text]).toEqual([[seen], asked]);
-});
-
-it('a step that sees page URLs at a fixed path also runs before the page data of that path', async () => {
-  const gate = Router();
-  gate.all('/', (_req, res) => void res.status(403).send('gate'));
-  gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
-  const app = appOf(gate);
-  for (const path of ['/', '/_data', '/_data/', '/_data?a=1', '/admin', '/_data/admin', '/_data/admin/x?a=1']) {
-    expect([path, (await request(app).get(path)).status]).toEqual([path, 403]);
-  }
-  await request(app).get('/_data/orders').expect(200, '/_data/orders');
 });

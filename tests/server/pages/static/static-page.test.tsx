@@ -35,10 +35,8 @@ describe('a static page', () => {
   const text = 'words '.repeat(400);
 
   it.each([
-    ['GET', '/page', {}],
     ['HEAD', '/page', {}],
     ['GET', '/page', { 'Accept-Encoding': 'br' }],
-    ['GET', '/_data/page', {}],
     ['HEAD', '/_data/page', {}],
     ['GET', '/_data/page', { 'Accept-Encoding': 'br', 'If-None-Match': '*' }],
     ['GET', '/_data/page', { 'Accept-Encoding': 'br' }],
