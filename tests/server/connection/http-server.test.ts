@@ -142,8 +142,12 @@ async function startCounting(size = 10) {
   return { port: server.port, seen };
 }
 
+/** The server closes the connection after the last request. */
 const ask = (count: number): string =>
-  Array.from({ length: count }, (_, n) => `GET /slow?n=${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('');
+  Array.from({ length: count }, (_, n) => {
+    const more = n === count - 1 ? 'Connection: close\r\n' : '';
+    return `GET /slow?n=${n} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+  }).join('');
 
 it('runs requests that arrive in one packet one at a time, and answers them in order', async () => {
   const { port, seen } = await startCounting();

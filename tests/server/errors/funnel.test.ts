@@ -143,14 +143,6 @@ describe('a failure', () => {
     expect(new Set([wrap(), wrap(), wrap()]).size).toBe(3);
   });
 
-  it('is recorded once outside of requests, if it is reported and then thrown', () => {
-    const { funnel, lines } = createTestFunnel();
-    const error = boom();
-    const [reported, thrown] = (['service', 'process'] as const).map((origin) => funnel.fail(error, { origin }));
-    expect(reported).toEqual(thrown);
-    expect(lines).toHaveLength(1);
-  });
-
   it('is stored, then reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
     const stored: [Failure, Visitor | undefined][] = [];
     const told: { failure: Failure; error: unknown }[] = [];

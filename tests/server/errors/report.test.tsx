@@ -69,23 +69,6 @@ it('reports from every place of a request, with the tags of that request, and ch
   expect(new Set(failures.map(({ requestId }) => requestId)).size).toBe(3);
 });
 
-it('gives what fails in a request its tags', async () => {
-  const app = await startPages([
-    {
-      id: 'home',
-      path: '/',
-      server: {
-        guard: () => setTags({ plan: 'pro' }),
-        loader() {
-          throw new Error('boom');
-        },
-      },
-    },
-  ]);
-  expect((await app.ask('/')).status).toBe(500);
-  expect(app.failures()).toMatchObject([{ tags: { plan: 'pro' } }]);
-});
-
 it('works outside of requests, for a user, and returns the address', () => {
   const { failures, lines } = collect();
   const error = handled('a job');

@@ -58,27 +58,6 @@ describe('a visitor who leaves', () => {
     expect(line()).toMatchObject({ gone: true });
   });
 
-  it.each(VISITORS)('in the middle of %s stops deferred values', async (_name, path) => {
-    const aborted = createGate<unknown>();
-    const app = await startPages([
-      {
-        id: 'page',
-        path: '/page',
-        view: Page,
-        server: {
-          loader: ({ signal }) => {
-            signal.addEventListener('abort', () => aborted.resolve(signal.reason));
-            return { late: sleep(5000, 'late', { signal }), thrown: fetchLike(signal) };
-          },
-        },
-      },
-    ]);
-    await leave(app.port, path, 'BUILD7K3Q","routes"');
-    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
-    await sleep(30);
-    expect(app.failures()).toEqual([]);
-  });
-
   it('many times leaves no timer behind', async () => {
     const server: TestPage['server'] = {
       loader: ({ signal }) => ({ late: sleep(20_000, 'late', { signal }), other: fetchLike(signal) }),
