@@ -40,6 +40,7 @@ const THROWN = { class: 'TypeError', message: "Cannot read properties of undefin
 const TRUSTED_TYPES = { directive: 'require-trusted-types-for', blocked: 'trusted-types-sink' };
 /** An error that was thrown in these places. */
 const at = (...places: string[]): Given => [[{ at: places }]];
+const said = (message: string, route: string): Given => [[{ message }], { route }];
 const csp = (blocked: string): Given => [[], { kind: 'csp', details: { directive: 'script-src', blocked } }];
 const called = (path: string, route: string): Given => [[FETCH], { route, details: { called: path } }];
 
@@ -78,10 +79,7 @@ it.each<[string, Given[]]>([
   ],
   [
     'without a place, for other data',
-    [
-      [[{ message: 'No order 7 for "ann"' }], { route: '/orders/:id' }],
-      [[{ message: 'No order 8 for "bob"' }], { route: '/orders/:id' }],
-    ],
+    [said('No order 7 for "ann"', '/orders/:id'), said('No order 8 for "bob"', '/orders/:id')],
   ],
   ['of a failed request, on another page', [called('/api/x', '/a'), called('/api/x', '/b')]],
   ['in another Unicode normalization', [[[{ message: 'caf\u00e9' }]], [[{ message: 'cafe\u0301' }]]]],
@@ -111,11 +109,7 @@ it.each<[string, Given[]]>([
   ],
   [
     'message and route without a place',
-    [
-      [[{ message: 'No order 7' }], { route: '/orders/:id' }],
-      [[{ message: 'No order 7' }], { route: '/carts/:id' }],
-      [[{ message: 'No cart 7' }], { route: '/orders/:id' }],
-    ],
+    [said('No order 7', '/orders/:id'), said('No order 7', '/carts/:id'), said('No cart 7', '/orders/:id')],
   ],
   ['the origin of a foreign script', [at('f https://a.example/t.js'), at('f https://b.example/t.js')]],
   [
@@ -128,10 +122,7 @@ it.each<[string, Given[]]>([
       [[{ message: 'Minified React error #301; visit https://react.dev', at: DEPENDENCY }]],
     ],
   ],
-  [
-    'the route of a hydration error',
-    ['/a', '/b'].map((route) => [[{ message: 'Minified React error #418;' }], { route }]),
-  ],
+  ['the route of a hydration error', ['/a', '/b'].map((route) => said('Minified React error #418;', route))],
   [
     'class and route of a timeout',
     [
@@ -146,20 +137,8 @@ it.each<[string, Given[]]>([
   ['the namespace', [[[{}]], [[{}], {}, 'm']]],
   ['splitBy', ['a', 'b'].map((tenant) => [[{}], { splitBy: [tenant] }])],
   // Text cannot move from one field to the next.
-  [
-    'the ends of its fields',
-    [
-      [[{ message: 'bc' }], { route: 'a' }],
-      [[{ message: 'c' }], { route: 'ab' }],
-    ],
-  ],
-  [
-    'their lengths',
-    [
-      [[{ message: 'x' }], { route: '1:a' }],
-      [[{ message: 'ax' }], { route: '1:' }],
-    ],
-  ],
+  ['the ends of its fields', [said('bc', 'a'), said('c', 'ab')]],
+  ['their lengths', [said('x', '1:a'), said('ax', '1:')]],
 ])('a digest depends on %s', (_name, given) => {
   expect(new Set(given.map((one) => digestOf(...one))).size).toBe(given.length);
 });
@@ -248,7 +227,7 @@ it('a digest is the same as in earlier releases (a change needs a new DIGEST_RUL
   expect([
     digestOf(...at(CART)),
     digestOf([{ class: 'TypeError', message: total, at: [CART] }]),
-    digestOf([{ message: 'No order 7' }], { route: '/orders/:id' }),
+    digestOf(...said('No order 7', '/orders/:id')),
     digestOf([FETCH], { route: '/a' }),
   ]).toEqual(['RCN94YN2', 'S2PH82ZY', 'D3CQM07P', 'VF2BMYE8']);
 });
