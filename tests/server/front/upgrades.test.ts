@@ -102,14 +102,20 @@ async function say(peer: WebSocket, text: string): Promise<string> {
   return String((await answer)[0]);
 }
 
+/** Waits for the line of a socket. */
+async function lineOf(lines: readonly Record<string, unknown>[]): Promise<Record<string, unknown>> {
+  const find = () => lines.find(({ msg }) => msg === 'upgrade');
+  await until(() => find() !== undefined, 'the line of the socket');
+  return find() ?? expect.unreachable();
+}
+
 describe('a WebSocket', () => {
   it('is accepted on its path with any query, and logged when it ends', async () => {
     const { url, lines } = await startSockets();
     const peer = await dialOpen(`${url}/live?room=7`);
     expect(await say(peer, 'hello')).toBe('nobody: hello');
     peer.close(1000);
-    await until(() => lines.some(({ msg }) => msg === 'upgrade'), 'the line of the socket');
-    expect(lines.find(({ msg }) => msg === 'upgrade')).toMatchObject({ path: '/live', status: 101 });
+    expect(await lineOf(lines)).toMatchObject({ path: '/live', status: 101 });
   });
 
   it('is not idle: a younger idle connection is closed before it', async () => {
@@ -233,9 +239,7 @@ describe("an existing app's server", () => {
     existingApp.server.on('upgrade', (_req, socket) => (response ? socket.end(response) : socket.destroy()));
     const { port, lines } = await startSockets({ existingApp });
     expect(await sendRaw(port, toHandshake().replace('/live', '/theirs'))).toBe(response ?? '');
-    const line = () => lines.find(({ msg }) => msg === 'upgrade');
-    await until(() => line() !== undefined, 'the line of the socket');
-    expect(line()?.status).toBe(status);
+    expect((await lineOf(lines)).status).toBe(status);
   });
 
   it('is not logged with the secrets of a path, whether a socket is accepted or refused', async () => {

@@ -183,21 +183,6 @@ const fail = () => {
 };
 
 describe('the shell of a page', () => {
-  it.each([
-    ['a header', ({ request }: Args) => request.headers.get('cookie'), 'request.headers'],
-    ['the user', ({ context }: Args) => context.user, 'context.user'],
-  ])('cannot read %s', async (_name, read, what) => {
-    const app = await startShell({ loader: (args: Args) => ({ ...shop.loader(args), title: read(args) }) });
-    for (const path of PATHS) {
-      const { status, text, headers } = await app.ask(path, as('ada lovelace'));
-      expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
-      expect(text).not.toContain('ada lovelace');
-    }
-    expect(String(app.failures()[0]?.stack)).toContain(
-      `The shell of a page read ${what}. It is rendered once for everyone, so it has no visitor. Read it in a personal value`,
-    );
-  });
-
   it('is not kept if something behind a boundary fails, and is kept when that is over', async () => {
     let isBroken = true;
     const loader = vi.fn(shop.loader);
