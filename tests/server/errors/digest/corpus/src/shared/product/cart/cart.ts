@@ -48,11 +48,3 @@ export class Cart {
 export function cheapest(items: readonly Item[]): Item {
   return items.reduce((left, right) => (left.product.price.amount < right.product.price.amount ? left : right));
 }
-
-export function createLimiter(max: number): (count: number) => void {
-  let used = 0;
-  return function take(count) {
-    used += count;
-    if (used > max) throw new Error(`${used} of ${max} are used`);
-  };
-}

@@ -1,4 +1,4 @@
-import { connect, parseMoney } from 'money';
+import { parseMoney } from 'money';
 import { AppError } from '../app-error.ts';
 
 export interface Category {
@@ -21,11 +21,6 @@ function countBranch(category: Category): number {
 export function price(text: string): string {
   const { amount, currency } = parseMoney(text);
   return `${amount} ${currency}`;
-}
-
-export async function openStore(host: string): Promise<void> {
-  await connect(host);
-  console.log(host);
 }
 
 export async function fastest(mirrors: readonly string[]): Promise<string> {
@@ -51,30 +46,9 @@ export async function readPages(count: number): Promise<number> {
   return sum;
 }
 
-export const cached = memo(async (key: string) => {
-  await null;
-  if (key) throw new Error(`The key ${key} was evicted`);
-  return key;
-});
-
-function memo<Result>(load: (key: string) => Promise<Result>): (key: string) => Promise<Result> {
-  const known = new Map<string, Promise<Result>>();
-  return (key) => {
-    const value = known.get(key) ?? load(key);
-    known.set(key, value);
-    return value;
-  };
-}
-
 export async function stock(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/stock`);
   return response.text();
-}
-
-export function names(categories: Iterable<Category> | undefined): string[] {
-  const found: string[] = [];
-  for (const { name } of categories!) found.push(name);
-  return found;
 }
 
 export function snapshot(category: Category, listener: () => void): unknown {

@@ -1,15 +1,10 @@
-import { AppError, NotFoundError, PaymentDeclined, QuotaError } from '../app-error.ts';
+import { AppError, NotFoundError } from '../app-error.ts';
 import { assertDefined, invariant } from '../invariant.ts';
 import { findOrder, type Order } from './order-store.ts';
 
 export function requireOrder(id: number): Order {
   if (id > 0) throw new NotFoundError('order', `o-${id}`);
   return findOrder(id);
-}
-
-export function pay(order: number): void {
-  const amount = order * 1000;
-  if (amount > 10) throw new PaymentDeclined(`The bank declined ${amount}`);
 }
 
 export function validateAddress(address: { street?: string; city?: string }): void {
@@ -69,7 +64,3 @@ export async function buy(id: number): Promise<void> {
   await chargeCard(id * 100);
   console.log('bought');
 }
-
-export const summary = {
-  city: (order: Order): string => order.customer.address.city.toUpperCase(),
-};
