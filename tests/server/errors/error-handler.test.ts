@@ -61,7 +61,9 @@ describe.each([true, false])('with compression: %s', (compression) => {
       throw new Error('canary');
     };
     const { port } = await startTestServer({ log, compression, routes });
-    const body = await fetch(`http://127.0.0.1:${port}/x`).then((reply) => reply.text());
+    const body = await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'Accept-Encoding': 'gzip' } }).then((reply) =>
+      reply.text(),
+    );
     expect(lines.filter(({ digest }) => digest !== undefined)).not.toEqual([]);
     return body === text;
   };

@@ -148,7 +148,7 @@ describe('a body', () => {
   });
 
   it.each<[what: string, coding: string, body: Buffer, status: number]>([
-    ['a bomb', 'gzip', gzipSync(Buffer.alloc(200 * MiB)), 413],
+    ['a bomb', 'gzip', gzipSync(Buffer.alloc(50 * MiB)), 413],
     ['too much', 'deflate', deflateSync(Buffer.alloc(5 * MiB)), 413],
     ['a made-up coding', 'constructor', gzipSync('{}'), 415],
     ['gzip in gzip', 'gzip', gzipSync(gzipSync('{}')), 400],
