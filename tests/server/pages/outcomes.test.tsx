@@ -91,7 +91,6 @@ const PARTS: readonly [string, string, (end: () => never) => Partial<TestPage>][
   ['a component', 'render', (end) => ({ view: end })],
   ['a component in a boundary, before anything was sent', 'render', (end) => ({ view: inSuspense(end) })],
 ];
-const SERVER_PARTS = PARTS.slice(0, 2);
 
 /** The address of the only failure. */
 function addressOf(app: PagesApp): string {
@@ -100,19 +99,31 @@ function addressOf(app: PagesApp): string {
   return `${failure?.digest}-${failure?.occurrence}`;
 }
 
-describe.each(PARTS)('a control-flow response in %s', (_part, _origin, toPage) => {
-  it.each(OUTCOMES)('%s has its status, and its page within the layout', async (_name, end, status, kind) => {
-    const app = await start(toPage(end));
-    const reply = await app.ask('/page');
-    expect([reply.status, reply.headers['cache-control']]).toEqual([status, 'no-store']);
-    expect(reply.headers['x-error-digest']).toBeUndefined();
-    expect(reply.text).toContain('<h2>Weir</h2>');
-    expect(reply.text).toContain(`<section data-error="${kind}">`);
-    expect(reply.text).toContain('content="noindex"');
-    expect(reply.text).not.toMatch(/shown|waiting|<template/);
-    expect(parsePage(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
-    expect(app.failures()).toEqual([]);
-  });
+describe.each(PARTS)('a control-flow response in %s', (_part, origin, toPage) => {
+  it.each(OUTCOMES)(
+    '%s has its status, also as data, and its page within the layout',
+    async (_name, end, status, kind) => {
+      const app = await start(toPage(end));
+      const reply = await app.ask('/page');
+      expect([reply.status, reply.headers['cache-control']]).toEqual([status, 'no-store']);
+      expect(reply.headers['x-error-digest']).toBeUndefined();
+      expect(reply.text).toContain('<h2>Weir</h2>');
+      expect(reply.text).toContain(`<section data-error="${kind}">`);
+      expect(reply.text).toContain('content="noindex"');
+      expect(reply.text).not.toMatch(/shown|waiting|<template/);
+      expect(parsePage(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
+      if (origin !== 'render') {
+        const data = await app.ask(DATA_PATH);
+        expect([data.status, data.headers['cache-control'], data.headers.etag]).toEqual([
+          status,
+          'no-store',
+          undefined,
+        ]);
+        expect(parsePage(data.text).payload.errors).toMatchObject({ page: { kind, status } });
+      }
+      expect(app.failures()).toEqual([]);
+    },
+  );
 
   it('redirect() redirects before anything is sent', async () => {
     const app = await start(toPage(() => redirect('/other?a=1&b=2', { status: 307 })));
@@ -120,16 +131,6 @@ describe.each(PARTS)('a control-flow response in %s', (_part, _origin, toPage) =
     expect([reply.status, reply.headers.location, reply.text]).toEqual([307, '/other?a=1&b=2', '']);
     expect(reply.headers['cache-control']).toBe('no-store');
   });
-});
-
-it.each(SERVER_PARTS)('a control-flow response in %s is sent as data with the same status', async (_, _o, toPage) => {
-  for (const [, end, status, kind] of OUTCOMES) {
-    const app = await start(toPage(end));
-    const reply = await app.ask(DATA_PATH);
-    expect(reply.status).toBe(status);
-    expect([reply.headers['cache-control'], reply.headers.etag]).toEqual(['no-store', undefined]);
-    expect(parsePage(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
-  }
 });
 
 it.each(OUTCOMES)(

@@ -17,7 +17,7 @@ import {
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
-import { listStatuses, sendRaw } from '../../../support/raw-http.ts';
+import { sendRaw } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
 type Server = NonNullable<TestPage['server']>;
@@ -420,15 +420,6 @@ describe('the body of a form', () => {
     expect(data.status).toBe(status);
     expect(parsePage(data.text).payload.action?.errors?.['']).toBeTruthy();
     expect(app.failures()).toEqual([]);
-  });
-
-  it('that waits for 100 Continue gets 413 instead if it is too large', async () => {
-    const app = await startPages(table({ default: () => 1 }), { maxActionBytes: 1000 });
-    const head =
-      'POST /page HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue';
-    const send = (body: string) => sendRaw(app.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-    expect(listStatuses(await send('a=1'))).toEqual([100, 200]);
-    expect(listStatuses(await send(`a=${'x'.repeat(1000)}`))).toEqual([413]);
   });
 
   it('that never arrives completely runs no action and is not a failure, because the visitor left', async () => {

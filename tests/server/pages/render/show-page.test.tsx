@@ -134,31 +134,6 @@ describe('the document', () => {
   });
 });
 
-it('HEAD of a page runs guards and loaders, and renders nothing', async () => {
-  const calls: string[] = [];
-  const app = await startPages([
-    {
-      id: 'a',
-      path: '/a',
-      view: () => {
-        calls.push('render');
-        return <p>a</p>;
-      },
-      server: { guard: () => void calls.push('guard'), loader: () => void calls.push('loader') },
-    },
-  ]);
-  const head = await app.ask('/a', { method: 'HEAD' });
-  expect(calls).toEqual(['guard', 'loader']);
-  const get = await app.ask('/a');
-  expect([head.status, head.text]).toEqual([200, '']);
-  const volatile = ['date', 'x-request-id', 'content-length', 'transfer-encoding'];
-  const rest = (headers: object) =>
-    Object.entries(headers)
-      .filter(([name]) => !volatile.includes(name))
-      .map(([name, value]) => `${name}: ${value}`.replace(/nonce-[^']+/g, 'nonce'));
-  expect(rest(head.headers)).toEqual(rest(get.headers));
-});
-
 function LateRows() {
   const { rows, never } = useData<{ rows: Promise<string[]>; never: Promise<string> | null }>();
   return (
