@@ -349,22 +349,15 @@ it('the data of a shell page has its holes at a URL of its own, which no cache k
 });
 
 it('a form on a shell page is answered only for this visitor', async () => {
-  const loader = vi.fn(shop.loader);
   const Errors = () => <em>{useActionResult('page.save')?.errors?.name}</em>;
-  const app = await startShell(
-    { loader, actions: { save: () => invalid({ errors: { name: 'No.' } }) } },
-    { view: () => [<Errors key="errors" />, <Shop key="shop" />] },
-  );
+  const server = { ...shop, actions: { save: () => invalid({ errors: { name: 'No.' } }) } };
+  const app = await startShell(server, { view: () => [<Errors key="errors" />, <Shop key="shop" />] });
   await app.ask('/page', as('ada'));
-  const post = (more = {}) => app.post('/page', '_action=page.save&name=x', as('grace', more).headers);
-  const native = await post();
-  expect(native.status).toBe(422);
-  expect(native.text).toMatch(/<em>No\.<\/em>.*>grace<\/b>/s);
-  const posted = await post(DATA);
-  expect(posted.status).toBe(422);
-  expect(await (parsePage(posted.text).payload.data.page as Data).user).toBe('grace');
-  expect((await app.ask('/page', as('ada'))).text).not.toMatch(/<em>No\.|grace/);
-  expect(loader).toHaveBeenCalledTimes(1);
+  for (const headers of [{}, DATA]) {
+    const { status, text } = await app.post('/page', '_action=page.save&name=x', as('grace', headers).headers);
+    expect([status, /No\..*grace/s.test(text)]).toEqual([422, true]);
+  }
+  expect((await app.ask('/page', as('ada'))).text).not.toMatch(/No\.|grace/);
 });
 
 it('personal() is a deferred value on a dynamic page, and refused on a static one', async () => {
