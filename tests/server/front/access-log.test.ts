@@ -108,14 +108,11 @@ it.each([
   ['what it passes on', '/nothing', undefined],
   ['server-sent events', '/old/events', 'not measured'],
 ])('metrics have the route of %s', async (_, path, expected) => {
-  const app = express();
-  app.get('/old', (_req, res) => void res.send('old'));
-  app.get('/old/error', (_req, res) => void res.sendStatus(500));
-  app.get('/old/missing', (_req, res) => void res.sendStatus(404));
-  app.get(
-    '/old/events',
-    (_req, res) => void res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('data:\n\n'),
-  );
+  const app = express()
+    .get('/old', (_req, res) => void res.send('old'))
+    .get('/old/error', (_req, res) => void res.sendStatus(500))
+    .get('/old/missing', (_req, res) => void res.sendStatus(404))
+    .get('/old/events', (_req, res) => void res.type('text/event-stream').end('data:\n\n'));
   const { log, lines } = spyOnLog();
   const routes: (string | undefined)[] = [];
   const metrics = { count() {}, observeRequest: ({ route }: { route: string | undefined }) => void routes.push(route) };
