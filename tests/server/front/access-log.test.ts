@@ -163,11 +163,11 @@ it.each([
 it('lists requests in flight, oldest first, fifty at most, without server-sent events and the secrets in their paths', () => {
   const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
   const replies = Array.from({ length: 60 }, (_, index) => {
-    const req = new IncomingMessage(new Socket());
+    const res = new ServerResponse(new IncomingMessage(new Socket()));
     const facts = { requestId: `request-${index}`, method: 'GET', address: '::1', origin: 'http://localhost' };
     const more = index === 1 ? { route: '/orders/:id' } : { target: '/links/key?a' };
-    setRequestInfo(req, Object.assign(new RequestInfo(facts), more));
-    return new ServerResponse(req);
+    setRequestInfo(res.req, Object.assign(new RequestInfo(facts), more));
+    return res;
   });
   for (const res of replies) inFlight.add(res);
   inFlight.delete(replies[0] as ServerResponse);
