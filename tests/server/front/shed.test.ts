@@ -24,7 +24,15 @@ function createApp() {
 const PREFETCH = { Purpose: 'prefetch' };
 
 describe('an overloaded server', () => {
-  it.each<[what: string, path: string, refusedFrom: number, method?: 'get' | 'post' | 'head', headers?: object]>([
+  it.each<
+    [
+      what: string,
+      path: string,
+      refusedFrom: number,
+      method?: 'get' | 'post' | 'head',
+      headers?: Record<string, string>,
+    ]
+  >([
     ['a prefetch of page data', '/_data/orders', 0.5, 'get', PREFETCH],
     ['a prefetch of a page', '/orders', 0.5, 'get', PREFETCH],
     ['a page', '/orders', 1],
