@@ -124,33 +124,29 @@ const note = (calls: string[], name: string): RequestHandler =>
     next();
   };
 
-it.each([
+const raise = (): never => {
+  throw new Error('canary');
+};
+
+it.each<[string, RequestHandler]>([
   ['calls next(error)', (_req, _res, next) => next(new Error('canary'))],
-  [
-    'throws',
-    () => {
-      throw new Error('canary');
-    },
-  ],
-  ['is rejected', async () => Promise.reject(new Error('canary'))],
-] satisfies [string, RequestHandler][])(
-  'product steps show the error page if one fails and %s',
-  async (_name, failing) => {
-    for (const path of ['/admin', '/_data/admin']) {
-      const { log, lines } = spyOnLog();
-      const calls: string[] = [];
-      const steps = [note(calls, 'first'), failing, note(calls, 'last')];
-      const reply = await request(createTestApp({ log, steps })).get(path).set('Accept', 'text/html').expect(500);
-      expect(calls).toEqual(['first /admin']);
-      expect(reply.text).toContain('Application error:');
-      expect(reply.text).toContain(`<code>${reply.headers['x-error-digest']}</code>`);
-      expect(reply.text).not.toContain('canary');
-      const failures = lines.filter(({ msg }) => msg === 'A request failed.');
-      expect(failures).toHaveLength(1);
-      expect(failures[0]).toMatchObject({ origin: 'step', url: path });
-    }
-  },
-);
+  ['throws', raise],
+  ['is rejected', async () => raise()],
+])('product steps show the error page if one fails and %s', async (_name, failing) => {
+  for (const path of ['/admin', '/_data/admin']) {
+    const { log, lines } = spyOnLog();
+    const calls: string[] = [];
+    const steps = [note(calls, 'first'), failing, note(calls, 'last')];
+    const reply = await request(createTestApp({ log, steps })).get(path).set('Accept', 'text/html').expect(500);
+    expect(calls).toEqual(['first /admin']);
+    expect(reply.text).toContain('Application error:');
+    expect(reply.text).toContain(`<code>${reply.headers['x-error-digest']}</code>`);
+    expect(reply.text).not.toContain('canary');
+    const failures = lines.filter(({ msg }) => msg === 'A request failed.');
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatchObject({ origin: 'step', url: path });
+  }
+});
 
 it('accepts a request id only from a trusted proxy and only in a safe form', async () => {
   const app = createTestApp({ trustProxy: 1 });

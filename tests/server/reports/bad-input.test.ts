@@ -99,14 +99,14 @@ it('never repeats text of the sender', async () => {
 const STUBBORN = { toString: 1, valueOf: 1 };
 
 it('takes values that cannot be converted to text or a number', async () => {
-  const status = { contexts: { response: { status_code: STUBBORN } }, tags: { 'http.status_code': 404 } };
-  expect((await post(writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, status]))).status).toBe(200);
+  const transaction = { contexts: { response: { status_code: STUBBORN } }, tags: { 'http.status_code': 404 } };
   const values = [
     { type: 'Error', mechanism: { exception_id: 0 } },
     { type: 'Error', mechanism: { exception_id: 1, parent_id: 0, source: STUBBORN } },
   ];
-  const sent = createEvent({ exception: { values } });
-  expect((await post(writeEnvelope({ dsn: DSN }, [{ type: 'event' }, sent]))).status).toBe(200);
+  const event = createEvent({ exception: { values } });
+  const body = writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, transaction], [{ type: 'event' }, event]);
+  expect((await post(body)).status).toBe(200);
   expect(site.failures.splice(0)).toHaveLength(1);
   site.forwarded.splice(0);
   const violation = { type: 'csp-violation', url: site.origin, body: { effectiveDirective: STUBBORN } };
