@@ -17,7 +17,7 @@ import type { LoadedApp } from '../../../src/server/front/existing-app.ts';
 import { handleUpgrades, type Upgrades } from '../../../src/server/front/upgrades.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
-import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
+import { createTestApp, spyOnLog, TEST_SERVER, type TestAppOptions } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
 import { askRaw, openSocket, sendRaw } from '../../support/raw-http.ts';
 import { testMaker } from '../../support/unguarded.ts';
@@ -25,14 +25,8 @@ import { until } from '../../support/until.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
-interface SocketAppOptions {
-  readonly steps?: readonly RequestHandler[];
-  readonly publicOrigins?: readonly string[];
-  readonly deadline?: number;
-  readonly upgrades?: Upgrades;
-  readonly limited?: Pick<HttpServerOptions, 'limits'>;
-  readonly existingApp?: LoadedApp;
-}
+type SocketAppOptions = Pick<TestAppOptions, 'steps' | 'publicOrigins'> &
+  Partial<Pick<HttpServerOptions, 'limits'>> & { readonly upgrades?: Upgrades; readonly existingApp?: LoadedApp };
 
 /** Echoes what it receives, with the user that a step set on the request. */
 const echo: Upgrades = {
@@ -47,15 +41,14 @@ const echo: Upgrades = {
 async function startSockets({
   steps = [],
   publicOrigins = [],
-  deadline = 3000,
   upgrades = echo,
-  limited,
+  limits = TEST_SERVER.limits,
   existingApp,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel(testMaker, { log });
   const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
-  const site = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
+  const site = createHttpServer(app, { ...TEST_SERVER, limits, log });
   const { server, connections } = site;
   const rules = {
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
@@ -64,7 +57,7 @@ async function startSockets({
   };
   const records = { log, funnel, scrubPath: createPathScrubber(createScrubber()) };
   const upgraded = handleUpgrades(site, { rules, records }, { upgrades, existing: existingApp?.server, steps });
-  const drain = createDrain({ server, connections, upgraded, lag: 0, deadline });
+  const drain = createDrain({ server, connections, upgraded, lag: 0, deadline: 3000 });
   const port = await listen(server);
   onTestFinished(() => {
     server.close();
@@ -119,7 +112,7 @@ describe('a WebSocket', () => {
   });
 
   it('is not idle: a younger idle connection is closed before it', async () => {
-    const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
+    const { url, port } = await startSockets({ limits: { total: 128, ofSender: 2 } });
     const peer = await dialOpen(`${url}/live`);
     const idle = openSocket(port);
     await until(() => idle.isOpen, 'the idle connection');
