@@ -295,6 +295,12 @@ describe('the version of a reply', () => {
     await walk(app, ['GET /list', known(etag), 304]);
   });
 
+  it('is not compared with a reply of another status', async () => {
+    const replies = { 404: { about: 'None.', body: z.array(Person) } };
+    const none = { list: operation({ ...GET, path: '/list', replies }) };
+    await walk(serve(none, { list: () => ({ status: 404 as const, body: [] }) }), ['GET /list', known('*'), 404]);
+  });
+
   it('protects a change, if the caller sends the version that it knows', async () => {
     let stored = 1;
     const one = {
