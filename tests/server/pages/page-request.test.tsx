@@ -57,16 +57,16 @@ describe('a visitor who leaves', () => {
 
   it('many times leaves no timer behind', async () => {
     const server: TestPage['server'] = {
-      loader: ({ signal }) => ({ late: sleep(20_000, 'late', { signal }), other: fetchLike(signal) }),
+      loader: ({ signal }) => ({ late: sleep(120_000, 'late', { signal }), other: fetchLike(signal) }),
     };
     const limiter = createRenderLimiter();
-    const app = await startPages([{ id: 'page', path: '/page', view: Page, server }], { limiter });
+    const app = await startPages([{ id: 'page', path: '/page', view: Page, server }], { limiter, deadlineMs: 120_000 });
     const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = countTimers(); // of other test files
     const partOf = (path: string) => (path === '/page' ? '</head>' : '"routes"');
     const paths = Array.from({ length: 100 }, (_, index) => VISITORS[index % 2]?.[1] ?? '');
     await Promise.all(paths.map((path) => leave(app.port, path, partOf(path))));
-    await until(() => countTimers() <= before + 5, 'the timers to be cleared');
+    await until(() => countTimers() <= before + 5, 'the timers to be cleared', 10_000);
     await until(() => limiter.pages + limiter.queued === 0, 'the ends of the pages');
     expect(app.failures()).toEqual([]);
   });
