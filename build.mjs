@@ -11,6 +11,8 @@ import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
+import { openSourceIndex } from './build/locations/source-index-cache.mjs';
+import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
 import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
@@ -18,8 +20,6 @@ import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { openSourceIndex } from './build/sites/source-index-cache.mjs';
-import { createLocations } from './build/sites.mjs';
 import { listSources, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { build, stopBuilder } from '../build.mjs';
-import { usePostgres } from '../tests/desk/support/use-postgres.ts';
 import { findFreePort } from '../tests/support/free-port.ts';
+import { createPostgresDatabase, stopPostgres } from '../tests/support/postgres.ts';
 import { makeFolder, start, TOKEN } from './servers.mjs';
 
 /**
@@ -76,10 +76,9 @@ let isOver = false;
 
 await build({ log: console.error });
 await stopBuilder();
-const postgres = usePostgres();
-const databaseUrl = await postgres.createDatabase();
+const databaseUrl = await createPostgresDatabase();
 const replicas = await Promise.all([1, 2].map(createReplica));
-const findings = await soak().finally(() => postgres.end());
+const findings = await soak().finally(() => stopPostgres(''));
 console.table(answers);
 console.table(findings);
 process.exit(Object.values(findings).every(({ isMet }) => isMet) ? 0 : 1);

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
  * @property {string[]} external packages that the server loads from `node_modules`, because they read their own files
  * @property {string[]} helpers files, relative to the root, whose functions throw on behalf of their callers, like
  * `invariant`. Digests skip them.
- * @property {import('./sites/moves.mjs').Move[]} moves
+ * @property {import('./locations/moves.mjs').Move[]} moves
  */
 
 /**

@@ -377,9 +377,9 @@ const AREAS = {
       ],
       [
         'helpers are not marked',
-        'build/sites.mjs',
-        '(site.isHelper ? FLAGS.helper : 0)',
-        '(site.isHelper && site.isErrorClass ? FLAGS.helper : 0)',
+        'build/locations.mjs',
+        '(location.isHelper ? FLAGS.helper : 0)',
+        '(location.isHelper && location.isErrorClass ? FLAGS.helper : 0)',
       ],
       ['styles of the entry load twice', 'build/styles.mjs', 'user === entry || !ofEntry.includes(file)', 'true'],
     ],

@@ -5,6 +5,7 @@ import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
 // Checks the compiler's messages for wiring mistakes: they must name the file to correct.
 
 const TABLE = 'src/shared/product/routes.tsx';
+const HREF = 'src/shared/product/href.ts';
 const HALVES = 'src/server/product/pages/index.ts';
 const PAGE = 'src/shared/product/pages/home/home.tsx';
 const HALF = 'src/server/product/pages/order.ts';
@@ -28,6 +29,7 @@ const files = {
       },
     ]);`,
   [HALVES]: `
+    import type { href } from '../../../shared/product/href.ts';
     import type { routes } from '../../../shared/product/routes.tsx';
     import type { ServerPages } from '#engine/server';
     import type { AppContext } from '../context.ts';
@@ -36,11 +38,11 @@ const files = {
       root: null,
       home: null,
       order,
-    } satisfies ServerPages<typeof routes, AppContext>;`,
+    } satisfies ServerPages<typeof routes, AppContext, typeof href>;`,
   [PAGE]: `
     import { href } from '../../href.ts';
     export default function Home() { return href('/orders/:id', { id: 7 }, { search: { page: 2 } }); }`,
-  'src/shared/product/href.ts': `
+  [HREF]: `
     import { createHref } from '#engine';
     import type { orderSearch } from '../../server/product/pages/order.ts';
     import type { routes } from './routes.tsx';
@@ -133,7 +135,7 @@ const DECLARED = {
     export interface OrderData { total: number; state: Promise<string> }
     export interface OrderActions { pay(): { paidAt: Date }; cancel(): void; photo(): { bytes: number } }
     export default function Order({ data }: PageProps<OrderData>) { return <Pay total={data.total} title="" />; }`,
-  'src/shared/product/href.ts': `
+  [HREF]: `
     import { createHref } from '#engine';
     import type { routes } from './routes.tsx';
     export const href = createHref<typeof routes>();`,
@@ -237,6 +239,16 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /^src\/shared\/product\/pages\/home\/home\.tsx\(/,
     ...said,
   ]),
+  [
+    'reports a search that the links do not know, in the table of halves',
+    [[HREF, "'/orders/:id'", "'/order/:id'"]],
+    /^src\/server\/product\/pages\/index\.ts\(.*"Add the search of \/orders\/:id to src\/shared\/product\/href\.ts/m,
+  ],
+  [
+    'reports a search that refuses text, in the file of the half',
+    [[HALF, 'z.coerce.number()', 'z.number()']],
+    /^src\/server\/product\/pages\/order\.ts\([\s\S]*refuses text for \\"page\\". For a number, use z\.coerce/m,
+  ],
   [
     'reports a step with a wrong type',
     [[PRODUCT, 'pages,', 'pages, steps: () => [7],']],

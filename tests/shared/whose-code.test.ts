@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
 import { isInProduct, isProductCode, isYours } from '../../src/shared/whose-code.mjs';
 
@@ -12,4 +14,20 @@ it.each([
 ])('%s', (path, expected) => {
   const found = { inProduct: isInProduct(path), code: isProductCode(path), yours: isYours(path) };
   expect(found).toEqual(expected);
+});
+
+/** Lint cannot call a function, so its rules for product code name the folders. */
+it.each([
+  ['noRestrictedImports', isInProduct],
+  ['noNodejsModules', (path: string) => isInProduct(path) && /^src\/(?:shared|client)\//.test(path)],
+])('the rule %s of biome.json applies to the product folders, and to nothing else', (rule, covers) => {
+  const root = join(import.meta.dirname, '../..');
+  const { overrides }: { overrides: { includes: string[] }[] } = JSON.parse(
+    readFileSync(join(root, 'biome.json'), 'utf8'),
+  );
+  const globs = overrides.find((override) => JSON.stringify(override).includes(`"${rule}"`))?.includes ?? [];
+  const files = ['src', 'tests'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  );
+  expect(files.filter((path) => globs.some((glob) => matchesGlob(path, glob)))).toEqual(files.filter(covers));
 });

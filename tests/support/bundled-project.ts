@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
+import { createLocations } from '../../build/locations.mjs';
 import { sortOutputs } from '../../build/output.mjs';
-import { createLocations } from '../../build/sites.mjs';
 import { parseStack } from '../../src/server/errors/digest/read-error.ts';
 import type { StackFrame } from '../../src/server/errors/failure.ts';
 

@@ -34,17 +34,7 @@ const UPSTREAM = [
 ];
 
 /** A clone in its own folder, with the smallest product and what a test adds. */
-export interface OwnedApp {
-  readonly folder: string;
-  /** Writes files, replacing existing ones. Undefined removes a file. */
-  write(files: Readonly<Record<string, string | undefined>>): void;
-  /** Replaces the first occurrence of a text in a file. @throws if the file does not contain it */
-  replace(path: string, from: string, to: string): void;
-  build(): Promise<void>;
-  /** Starts the built app on a free port, until the test ends. */
-  start(env?: Readonly<Record<string, string>>): Promise<RunningApp>;
-  remove(): void;
-}
+export type OwnedApp = ReturnType<typeof createOwnedApp>;
 
 export type RunningApp = ServerProcess;
 
@@ -59,7 +49,7 @@ export interface OwnedAppOptions {
 export function createOwnedApp(
   blocks: readonly RecipeBlock[] = [],
   { over, withPackages = false }: OwnedAppOptions = {},
-): OwnedApp {
+) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-owned-')));
   for (const path of UPSTREAM) {
     cpSync(join(project, path), join(folder, path), {
@@ -75,14 +65,16 @@ export function createOwnedApp(
 
   return {
     folder,
-    write(files) {
+    /** Writes files, replacing existing ones. Undefined removes a file. */
+    write(files: Readonly<Record<string, string | undefined>>) {
       for (const [path, text] of Object.entries(files)) {
         mkdirSync(dirname(join(folder, path)), { recursive: true });
         if (text === undefined) rmSync(join(folder, path));
         else writeFileSync(join(folder, path), text);
       }
     },
-    replace(path, from, to) {
+    /** Replaces the first occurrence of a text in a file. @throws if the file does not contain it */
+    replace(path: string, from: string, to: string) {
       const text = readFileSync(join(folder, path), 'utf8');
       if (!text.includes(from)) throw new Error(`There is no "${from}" in ${path}.`);
       writeFileSync(
@@ -91,7 +83,8 @@ export function createOwnedApp(
       );
     },
     build: () => buildApp(folder),
-    async start(env = {}) {
+    /** Starts the built app on a free port, until the test ends. */
+    async start(env: Readonly<Record<string, string>> = {}) {
       const running = await startApp(folder, env);
       onTestFinished(async () => void (await running.stop()));
       return running;

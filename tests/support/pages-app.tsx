@@ -79,20 +79,7 @@ export const TEST_ERROR_PAGES: ErrorPages = {
   failure: sayKind,
 };
 
-/** A running app with a few pages, stopped when the test ends. */
-export interface PagesApp {
-  readonly port: number;
-  readonly origin: string;
-  /** All log lines. */
-  readonly lines: Record<string, unknown>[];
-  /** Log lines of failures. */
-  readonly failures: () => Record<string, unknown>[];
-  ask(path: string, options?: AskOptions): Promise<Reply>;
-  /** Posts a form. */
-  post(path: string, body: AskOptions['body'], headers?: AskOptions['headers']): Promise<Reply>;
-  /** Sends a request, and leaves reading and aborting to the test. */
-  open(path: string, options?: AskOptions): ClientRequest;
-}
+export type PagesApp = Awaited<ReturnType<typeof startPages>>;
 
 export interface AskOptions {
   readonly method?: string;
@@ -145,8 +132,8 @@ export function createTestPages(
   });
 }
 
-/** Serves a route table with the real app, on a free port. */
-export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
+/** Serves a route table with the real app, on a free port, until the test ends. */
+export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}) {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: BUILD_ID }), { log });
   const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
@@ -174,11 +161,16 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   return {
     port,
     origin: `http://127.0.0.1:${port}`,
+    /** All log lines. */
     lines,
+    /** Log lines of failures. */
     failures: () => lines.filter((line) => line.msg === 'A request failed.'),
+    /** Sends a request, and leaves reading and aborting to the test. */
     open,
     ask,
-    post: (path, body, headers) => ask(path, { method: 'POST', headers: { ...FORM, ...headers }, body }),
+    /** Posts a form. */
+    post: (path: string, body: AskOptions['body'], headers?: AskOptions['headers']) =>
+      ask(path, { method: 'POST', headers: { ...FORM, ...headers }, body }),
   };
 }
 

@@ -4,26 +4,21 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { listen } from './listen.ts';
 
-export interface WebhookReceiver {
-  readonly url: string;
-  /** In the order of arrival, including refused ones. */
-  readonly posted: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly method: string }[];
-  /** The response to every request from now on. */
-  answer: { status: number; headers?: Record<string, string> };
-  close(): Promise<void>;
-}
+export type WebhookReceiver = Awaited<ReturnType<typeof startWebhook>>;
 
 /** Starts a local webhook. */
-export async function startWebhook(port = 0): Promise<WebhookReceiver> {
-  const posted: WebhookReceiver['posted'] = [];
+export async function startWebhook() {
+  /** In the order of arrival, including refused ones. */
+  const posted: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly method: string }[] = [];
   const server = createHttpServer(async (req, res) => {
     posted.push({ headers: req.headers, method: req.method ?? '', body: await text(req) });
     res.writeHead(receiver.answer.status, receiver.answer.headers).end('anything');
   });
-  const receiver: WebhookReceiver = {
-    url: `http://127.0.0.1:${await listen(server, port)}/hook`,
+  const receiver = {
+    url: `http://127.0.0.1:${await listen(server)}/hook`,
     posted,
-    answer: { status: 200 },
+    /** The response to every request from now on. */
+    answer: { status: 200 } as { status: number; headers?: Record<string, string> },
     close: () => end(server, () => server.closeAllConnections()),
   };
   return receiver;
@@ -32,32 +27,27 @@ export async function startWebhook(port = 0): Promise<WebhookReceiver> {
 /** A mail as the mail server received it: `data` has headers and body, `auth` is `AUTH PLAIN …` if the client signed in. */
 export type Mailed = Readonly<ReturnType<typeof createMail>>;
 
-export interface MailReceiver {
-  readonly port: number;
-  readonly mails: Mailed[];
-  /** The reply to `MAIL FROM` from now on; 250 accepts the mail. */
-  answer: string;
-  close(): Promise<void>;
-}
+export type MailReceiver = Awaited<ReturnType<typeof startMailServer>>;
 
 /** Starts a local mail server that supports as much SMTP as a client needs, without TLS. */
-export async function startMailServer({ offers = [] as readonly string[] } = {}): Promise<MailReceiver> {
+export async function startMailServer({ offers = [] as readonly string[] } = {}) {
   const mails: Mailed[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
     serveMail(socket, offers, mails, () => receiver.answer);
   });
-  const receiver: MailReceiver = {
+  const receiver = {
     port: await listen(server),
     mails,
+    /** The reply to `MAIL FROM` from now on; 250 accepts the mail. */
     answer: '250 OK',
     close: () => end(server, () => sockets.forEach((socket) => void socket.destroy())),
   };
   return receiver;
 }
 
-const createMail = () => ({ from: '', to: [] as string[], data: '', auth: '' });
+const createMail = () => ({ data: '', auth: '' });
 
 function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], answer: () => string): void {
   const say = (reply: string) => void socket.write(`${reply}\r\n`);
@@ -79,10 +69,7 @@ function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], a
       return say('250 taken');
     }
     const verb = line.slice(0, 4).toUpperCase();
-    const address = /<(.*?)>/.exec(line)?.[1] ?? '';
     if (verb === 'AUTH') mail.auth = line;
-    if (verb === 'MAIL') mail.from = address;
-    if (verb === 'RCPT') mail.to.push(address);
     if (verb === 'DATA') data = [];
     say(replies[verb]?.() ?? '250 OK');
     if (verb === 'QUIT') socket.end();

@@ -43,9 +43,9 @@ const scrubber = createScrubber({ patterns: [/hush\w*/g] });
 type Sinks = TunnelOptions['sinks'];
 
 interface FakeOptions
-  extends Partial<TunnelOptions['port'] & TunnelOptions['reading'] & Omit<Sinks, 'store'>>,
+  extends Partial<TunnelOptions['rules'] & TunnelOptions['reading'] & Omit<Sinks, 'tracker'>>,
     Pick<Partial<TunnelOptions>, 'scrubberOf' | 'limits' | 'fail'> {
-  readonly store?: Partial<NonNullable<Sinks['store']>>;
+  readonly tracker?: Partial<NonNullable<Sinks['tracker']>>;
 }
 
 export interface TunnelSiteOptions extends FakeOptions {
@@ -57,12 +57,7 @@ export interface TunnelSiteOptions extends FakeOptions {
   readonly pages?: (req: IncomingMessage, res: ServerResponse) => void;
 }
 
-export interface TunnelSite extends TunnelSpies {
-  readonly port: number;
-  /** `http://127.0.0.1:1234` */
-  readonly origin: string;
-  close(): void;
-}
+export type TunnelSite = Awaited<ReturnType<typeof startTunnelSite>>;
 
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
@@ -85,12 +80,12 @@ export function createTunnelSpies(): TunnelSpies {
 export function createFakeTunnel(
   spies: TunnelSpies,
   {
-    store,
+    tracker,
     ...options
-  }: FakeOptions & Pick<Sinks, 'log'> & Pick<TunnelOptions['port'], 'origins'> & Pick<TunnelOptions, 'fail'>,
+  }: FakeOptions & Pick<Sinks, 'log'> & Pick<TunnelOptions['rules'], 'origins'> & Pick<TunnelOptions, 'fail'>,
 ): Step {
   return tunnel({
-    port: { path: '/_report', ...options },
+    rules: { path: '/_report', ...options },
     reading: {
       makeDigest: makeFakeDigest,
       findBuild: async (named) => {
@@ -101,12 +96,12 @@ export function createFakeTunnel(
       ...options,
     },
     sinks: {
-      store: {
+      tracker: {
         record: (failure, visitor) =>
           spies.failures.push({ ...failure, visitor: visitor?.id ?? visitor?.address ?? '' }) > 0,
         isEchoAwaited: async () => true,
         isKnown: async () => false,
-        ...store,
+        ...tracker,
       },
       toUrl: (address) => `/failures/${address}`,
       count: (name, labels = {}, by = 1) => {
@@ -123,7 +118,7 @@ export function createFakeTunnel(
 }
 
 /** Starts the real app with the tunnel and fakes. Other requests get a 404 response with their path. */
-export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
+export async function startTunnelSite(options: TunnelSiteOptions = {}) {
   const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
   const spies = createTunnelSpies();
   const log = pino({ enabled: false });

@@ -71,7 +71,7 @@ function decode(hash: string): string {
 }
 
 /** Handles a form after its background post is answered. */
-interface PostedForm {
+export interface PostedForm {
   /** Whether the form is being sent with the same fields, as by a double click. */
   isSending(submission: Submission, fields: string): boolean;
   /** Call it when the form is sent. `navigation` settles when the router has finished or abandoned it. */

@@ -78,3 +78,7 @@ export function decodeOnce(router: DataRouter): DataRouter {
     },
   }) as DataRouter;
 }
+
+export function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
+  return pathname + search;
+}

@@ -1,13 +1,12 @@
 import { type DataRouter, IDLE_NAVIGATION, type Location, type RouterState } from 'react-router';
-import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts';
 import type { Commit } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf, say } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
 import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { createPageDataStore } from '../page-data/store.ts';
-import { createAfterNavigation, createAnnouncer, createPostedForm } from './after-navigation.ts';
-import { createBrowserRouter } from './browser-router.ts';
+import { createAfterNavigation, createAnnouncer, createPostedForm, type PostedForm } from './after-navigation.ts';
+import { createBrowserRouter, toPath } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
 import { type LinkHandlers, readForm, type Submission, shown as shownPage } from './link-events.ts';
 import { loadDocument } from './load-document.ts';
@@ -15,6 +14,7 @@ import { createNextPage } from './next-page.ts';
 import { restorePageState, takeResult, watchFields } from './page-state.ts';
 import { toFields } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
+import { createRefresh } from './refresh.ts';
 import type { RouteLoader } from './route-loader.ts';
 import { hasSaveData } from './save-data.ts';
 
@@ -53,7 +53,6 @@ export function createNavigator({
   onFailure,
 }: NavigatorOptions): Navigator {
   let isServerRendered = true;
-  let checkedAt = performance.now();
   const nextPage = createNextPage(loader);
   const store = createPageDataStore({
     base,
@@ -98,56 +97,13 @@ export function createNavigator({
       },
     }),
   );
+  const { update, whenIdle, refresh } = createRefresh(router, store);
   store.remember(toPath(shown.location), { payload, etag });
   keepScrollPositions(router);
   router.subscribe(({ location, navigation }) => {
     if (location.key !== shown.location.key) isServerRendered = false;
-    if (navigation.state === 'idle') checkedAt = performance.now();
-    else announce('');
+    if (navigation.state !== 'idle') announce('');
   });
-
-  /**
-   * Loads the page's data again if it has changed. Returns false if the server cannot say, or another page is shown.
-   *
-   * @param isAsked by the product: if the server runs another build, loads the document, which that data needs
-   */
-  async function update(path: string, isAsked = false): Promise<boolean> {
-    const answer = await store.revalidate(path);
-    if (toPath(router.state.location) !== path) return false;
-    if (answer === 'changed') await router.revalidate();
-    const { href } = window.location;
-    if (isAsked && store.isSkewed()) await loadDocument(href, { guarded: true, isReplaced: true });
-    return answer !== 'failed';
-  }
-
-  /** The page that a navigation leads to cannot be loaded again before it is shown. */
-  function whenIdle(run: () => void): void {
-    const stop = router.subscribe(({ navigation }) => {
-      if (navigation.state === 'idle') done();
-    });
-    function done(): void {
-      stop();
-      run();
-    }
-    if (router.state.navigation.state === 'idle') done();
-  }
-
-  async function refresh(isAsked = false): Promise<boolean> {
-    const { location, matches, navigation, revalidation } = router.state;
-    if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
-    checkedAt = performance.now();
-    if (matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // only the server can answer it
-    return update(toPath(location), isAsked);
-  }
-
-  /** A page can have changed while its tab was in the background. */
-  function refreshIfOld(): void {
-    const isStatic = store.recall(toPath(router.state.location))?.payload.static;
-    const isOld = performance.now() - checkedAt >= (isStatic ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME);
-    if (isOld && document.visibilityState === 'visible') refresh().catch(() => {});
-  }
-  addEventListener('focus', refreshIfOld);
-  document.addEventListener('visibilitychange', refreshIfOld);
 
   prefetchLinks(function prefetch(url, priority, signal) {
     const path = toPath(url);
@@ -179,36 +135,35 @@ export function createNavigator({
       const isSame = url.href === window.location.href;
       void router.navigate(toPath(url) + url.hash, { replace: replace || isSame, preventScrollReset });
     },
-    submit(submission) {
-      const { form, submitter, link } = submission;
-      const read = (name: string) => readForm(submission, name);
-      const isOther = link.pathname !== new URL(shownPage.url).pathname;
-      if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
-      const isPost = /^post$/i.test(read('method') ?? '');
-      const formData = new FormData(form, submitter);
-      const body = toFields(formData);
-      const fields = body.toString();
-      if (isPost && posted.isSending(submission, fields)) return true;
-      const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
-      const navigation = router.navigate(toPath(link) + link.hash, {
-        formMethod: isPost ? 'post' : 'get',
-        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body }),
-        replace: read('data-replace') === null ? undefined : true,
-        preventScrollReset: read('data-keep-scroll') !== null,
-      });
-      if (isPost) void posted.follow(submission, fields, navigation);
-      return true;
-    },
+    submit: (submission) => submit(router, posted, submission),
   };
+}
+
+/** @returns false if the form leads to no page */
+function submit(router: DataRouter, posted: PostedForm, submission: Submission): boolean {
+  const { form, submitter, link } = submission;
+  const read = (name: string) => readForm(submission, name);
+  const isOther = link.pathname !== new URL(shownPage.url).pathname;
+  if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
+  const isPost = /^post$/i.test(read('method') ?? '');
+  const formData = new FormData(form, submitter);
+  const body = toFields(formData);
+  const fields = body.toString();
+  if (isPost && posted.isSending(submission, fields)) return true;
+  const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
+  const navigation = router.navigate(toPath(link) + link.hash, {
+    formMethod: isPost ? 'post' : 'get',
+    ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body }),
+    replace: read('data-replace') === null ? undefined : true,
+    preventScrollReset: read('data-keep-scroll') !== null,
+  });
+  if (isPost) void posted.follow(submission, fields, navigation);
+  return true;
 }
 
 /** A refusal that says only why the form was not processed. */
 function isMessage(result: ActionResult | undefined): boolean {
   return result?.errors !== undefined && result.values === undefined;
-}
-
-function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
-  return pathname + search;
 }
 
 const KEY = 'spillway:scroll';

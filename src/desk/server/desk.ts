@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Count, type Failure, type InFlightRequest, StartError } from '#engine/tracker';
+import { type Failure, type InFlightRequest, StartError } from '#engine/tracker';
+import type { DeskCount } from './counters.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
@@ -12,6 +13,7 @@ import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
 import { markEnded } from './worker/process-records.ts';
+import { offerRequests } from './worker/requests-of-main.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 import { createWorkerThread } from './worker/worker-thread.ts';
 
@@ -26,7 +28,7 @@ export interface DeskOptions {
   readonly onBlockedLoop: (report: BlockedLoop) => void;
   readonly log: DeskLog;
   /** Called for each stored failure. */
-  readonly count?: Count;
+  readonly count?: DeskCount;
   /** Starts the desk worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   /** Another entry file for the desk worker, for tests. */
@@ -86,17 +88,12 @@ export async function openDesk({
   const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
   let closing: Promise<void> | undefined;
   let isClosed = false;
-  let memory = 0;
+  offerRequests(inFlight);
   beat();
 
   function beat(): void {
     journal.settle();
-    try {
-      memory = globalThis.process.memoryUsage.rss();
-    } catch {
-      // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
-    }
-    worker.beat({ inFlight: inFlight(), memory });
+    worker.beat(inFlight());
   }
 
   /** Wakes the desk worker once for everything journaled until it looks. */

@@ -12,9 +12,13 @@ import { NO_DESK } from './terminal/terminal-error.ts';
 export const desk: Tracker = {
   settings: DESK_SETTINGS,
   paths: ['/desk', DESK_API_PATH],
-  guarded: ['/desk', `${DESK_API_PATH}/incidents`],
   routes,
   files: { folder: 'journal', files: ['instance.lock', 'desk.sqlite'] },
+  check: {
+    guarded: ['/desk', `${DESK_API_PATH}/incidents`],
+    headers: ['AUTH_PROXY_HEADER'],
+    trouble: ['away', 'failing', 'restarting'],
+  },
   toUrl: (address) => `/desk/${address.replace('-', '/')}`,
   configure(env, config) {
     const settings = readDeskSettings(env, config);

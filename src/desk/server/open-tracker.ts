@@ -7,6 +7,7 @@ import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
+import { DESK_COUNTERS } from './counters.ts';
 import { type Desk, openDesk } from './desk.ts';
 import type { DeskFacts } from './facts.ts';
 import { createVisitors } from './ingest/visitors.ts';
@@ -22,15 +23,18 @@ const SETTLE_AFTER_EDIT = 5 * Second;
 
 /** Opens the store, and creates what signed-in people see. */
 export async function openTracker(host: TrackerHost, settings: DeskSettings): Promise<OpenedTracker> {
-  const { config, manifest, release, log, metrics, funnel, tokens, checkToken } = host;
+  const { config, build, records, access, dropCached } = host;
+  const { dist, manifest, release } = build;
+  const { log, metrics, funnel, inFlight } = records;
+  const { tokens, checkToken } = access;
   const { databaseUrl, retention, proxy, notify, links } = settings;
   const { sentryEnvironment: environment, digestNamespace: namespace, dataDir } = config;
   const desk = await openDesk({
-    running: { build: manifest.buildId, release, environment, namespace, dist: host.dist },
+    running: { build: manifest.buildId, release, environment, namespace, dist },
     storing: { dataDir, databaseUrl, retention, notify },
-    inFlight: host.inFlight,
+    inFlight,
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
-    count: metrics.count,
+    count: metrics.addCounters(DESK_COUNTERS),
     log,
     startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
   });
@@ -50,8 +54,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   }
   const home = config.deskPort === undefined ? '/' : DESK_PATH;
   let shown: Promise<RequestHandler> | undefined;
-  const endRevalidations =
-    databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
+  const revalidations = databaseUrl
+    ? startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), dropCached, log })
+    : undefined;
   registerGauges(metrics, desk);
 
   async function show(): Promise<RequestHandler> {
@@ -77,6 +82,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     isKnown: (digest) => calls.isKnownDigest(digest),
     isEchoAwaited: (address) => calls.isEchoAwaited(address),
     listBuilds: () => calls.listBuilds(),
+    shareRevalidation: revalidations?.share,
     async ready(origin, isFirst) {
       await sleep(isFirst ? SETTLE_AFTER : SETTLE_AFTER_EDIT, undefined, { ref: false });
       visitors.start();
@@ -94,27 +100,27 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     flushSync: (timeoutMs) => void desk.flushSync(timeoutMs),
     markEnded: desk.markEnded,
     close() {
-      if (endRevalidations) endRevalidations();
+      revalidations?.end();
       return desk.close();
     },
   };
 }
 
 /** Returns the operator who gets a sign-in link at this start. */
-function findLinkHolder({ config, tokens, isTokenNew }: TrackerHost): string | undefined {
+function findLinkHolder({ config, access: { tokens, isTokenNew } }: TrackerHost): string | undefined {
   // Otherwise none: in production, what a process prints is often forwarded and kept.
   const isLocal = config.isLoopback && config.publicOrigins.length === 0;
   return isTokenNew || isLocal ? tokens.all.find(({ role }) => role === 'operator')?.name : undefined;
 }
 
 /** Records a blocked event loop as a failure. */
-function recordBlockedLoop(funnel: Funnel, { at, ms }: BlockedLoop): void {
+function recordBlockedLoop(funnel: Funnel, { at, ms, inFlight }: BlockedLoop): void {
   const message = `The event loop was blocked for ${ms} ms.`;
   funnel.record(
     {
       kind: 'blocked-loop',
       errors: [{ class: 'BlockedLoop', message, frames: [] }],
-      extra: { ms, since: new Date(at).toISOString() },
+      extra: { ms, since: new Date(at).toISOString(), inFlight },
     },
     { origin: 'process' },
   );
@@ -122,7 +128,7 @@ function recordBlockedLoop(funnel: Funnel, { at, ms }: BlockedLoop): void {
 
 type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes'>;
 
-function registerGauges({ gauge }: TrackerHost['metrics'], desk: WatchedDesk): void {
+function registerGauges({ gauge }: TrackerHost['records']['metrics'], desk: WatchedDesk): void {
   gauge('spillway_store_reachable', '1 if the store of the desk is available.', () =>
     Number(desk.condition.store === 'reachable'),
   );

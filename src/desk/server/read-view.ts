@@ -4,11 +4,11 @@ import type { ViewShape } from '../shared/page-data.ts';
 import type { IncidentFilter } from './store/list-incidents.ts';
 
 /** The longest filter or search text (characters). */
-export const MAX_TEXT = 250;
+export const MAX_FILTER_LENGTH = 250;
 
 /** Reads the view of the list from a URL. Invalid values are ignored. */
 export function readView(search: URLSearchParams): ViewShape {
-  const text = (name: string) => (search.get(name) ?? '').trim().slice(0, MAX_TEXT);
+  const text = (name: string) => (search.get(name) ?? '').trim().slice(0, MAX_FILTER_LENGTH);
   return {
     state: pick(text('state'), [...STATES, 'all'], USUAL_VIEW.state),
     sort: pick(text('sort'), firsts(SORTS), USUAL_VIEW.sort),

@@ -1,4 +1,3 @@
-import { dropCached, shareRevalidations } from '#engine/tracker';
 import { LIVE_POLL_INTERVAL } from './limits.ts';
 import type { DeskCalls } from './worker/desk-calls.ts';
 
@@ -6,6 +5,7 @@ interface SharedRevalidations {
   readonly calls: Pick<DeskCalls, 'listRevalidations'>;
   /** Stores a page durably. @returns false if that failed */
   readonly store: (path: string) => boolean;
+  readonly dropCached: (path: string) => void;
   readonly log: { warn(fields: object, message: string): void };
   /** Milliseconds. */
   readonly interval?: number;
@@ -14,11 +14,9 @@ interface SharedRevalidations {
 /**
  * Brings `revalidate()` to the other replicas that use the same store, and theirs to this process. While the store is
  * unavailable, they wait in the journal.
- *
- * @returns a function that ends it
  */
-export function startRevalidations(options: SharedRevalidations): () => void {
-  const { calls, store, log, interval = LIVE_POLL_INTERVAL } = options;
+export function startRevalidations(options: SharedRevalidations) {
+  const { calls, store, dropCached, log, interval = LIVE_POLL_INTERVAL } = options;
   const known = new Map<string, number>();
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -40,15 +38,15 @@ export function startRevalidations(options: SharedRevalidations): () => void {
     if (!isOver) timer = setTimeout(() => void repeat(), interval).unref();
   }
 
-  shareRevalidations((path) => {
-    if (!store(path)) {
-      log.warn({ path }, 'Other replicas were not told to render this page again. They do it within 300 s.');
-    }
-  });
   void repeat();
-  return () => {
-    isOver = true;
-    clearTimeout(timer);
-    shareRevalidations(undefined);
+  return {
+    share(path: string): void {
+      if (isOver || store(path)) return;
+      log.warn({ path }, 'Other replicas were not told to render this page again. They do it within 300 s.');
+    },
+    end(): void {
+      isOver = true;
+      clearTimeout(timer);
+    },
   };
 }

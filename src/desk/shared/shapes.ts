@@ -169,6 +169,10 @@ const Story = z
       blockedFor: z.number().exactOptional().describe('How long its main thread had been blocked, in milliseconds.'),
       inFlight: z.array(InFlight),
     }),
+    z.strictObject({
+      kind: z.literal('blocked-loop'),
+      inFlight: z.array(InFlight).describe('When the block began. One of them caused it.'),
+    }),
   ])
   .meta({ id: 'Story', description: 'Details that only this kind of failure has.' });
 export type StoryShape = Shape<typeof Story>;

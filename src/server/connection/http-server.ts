@@ -118,7 +118,7 @@ export function endWith(socket: Socket, status: number, headers: HeaderList, mor
 }
 
 /** Requests of one connection that can wait before the socket is paused (count). */
-const MAX_WAITING = 32;
+const MAX_PIPELINED = 32;
 
 /**
  * Starts the pipelined requests of a connection one at a time. Their answers leave in this order anyway, and a
@@ -132,8 +132,8 @@ export function oneAtATime(): Step {
   function change(socket: Socket, by: 1 | -1): void {
     const count = (waiting.get(socket) ?? 0) + by;
     waiting.set(socket, count);
-    if (count === MAX_WAITING && by > 0) socket.pause();
-    else if (count === MAX_WAITING - 1 && by < 0) socket.resume();
+    if (count === MAX_PIPELINED && by > 0) socket.pause();
+    else if (count === MAX_PIPELINED - 1 && by < 0) socket.resume();
   }
 
   return function oneAtATime(req, res, next) {

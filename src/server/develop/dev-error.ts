@@ -11,7 +11,7 @@ import { createClientMaps, readSourceText } from './source-table.ts';
 const AROUND = 3;
 
 /** Frames that are shown (count). */
-const MAX_FRAMES = 12;
+const MAX_SHOWN_FRAMES = 12;
 
 /** The text, the frames and React's component stack of a thrown value. */
 interface Thrown extends Pick<ErrorRecord, 'frames'> {
@@ -60,7 +60,7 @@ function describe(
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,
     ...(own && toPlace(dist, own, isShown(own.file))),
-    trail: located.slice(0, MAX_FRAMES).map(toLine),
+    trail: located.slice(0, MAX_SHOWN_FRAMES).map(toLine),
   };
   const components = componentStack
     .split('\n')

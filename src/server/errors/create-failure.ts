@@ -216,10 +216,10 @@ export function listCredentials({ cookie = '', authorization }: IncomingHttpHead
 }
 
 /** Nesting, and fields of all levels together, that are recorded (counts). */
-const MAX_DEPTH = 5;
-const MAX_FIELDS = 60;
+const MAX_BODY_DEPTH = 5;
+const MAX_BODY_FIELDS = 60;
 /** Items of a list that are recorded (count). */
-const MAX_ITEMS = 3;
+const MAX_BODY_ITEMS = 3;
 const MAX_NAME_LENGTH = 60;
 
 /**
@@ -241,11 +241,11 @@ export function readBodyFields(body: unknown, keep: readonly string[], scrubber:
     if (typeof value === 'string' && kept.has(name)) return { value: scrubber.text(value) };
     if ((typeof value === 'number' || typeof value === 'boolean') && kept.has(name)) return { value };
     if (typeof value !== 'object') return typeof value as 'string';
-    const isOver = depth > MAX_DEPTH || count > MAX_FIELDS;
+    const isOver = depth > MAX_BODY_DEPTH || count > MAX_BODY_FIELDS;
     if (Array.isArray(value)) {
-      return { items: isOver ? [] : value.slice(0, MAX_ITEMS).map((item) => read(item, name, depth + 1)) };
+      return { items: isOver ? [] : value.slice(0, MAX_BODY_ITEMS).map((item) => read(item, name, depth + 1)) };
     }
-    const entries = isOver ? [] : Object.entries(value).slice(0, MAX_FIELDS);
+    const entries = isOver ? [] : Object.entries(value).slice(0, MAX_BODY_FIELDS);
     count += entries.length;
     const fields = entries.filter(([key]) => key.length <= MAX_NAME_LENGTH);
     return {

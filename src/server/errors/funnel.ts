@@ -38,16 +38,18 @@ export interface Funnel {
 
 interface FunnelOptions {
   readonly log: Logger;
-  /**
-   * Stores each failure once: the tracker's `record`, set in `start/failures.ts`. Returns false if that failed. Without it,
-   * the line in the log is the record.
-   */
-  readonly store?: ((failure: Failure, visitor: Visitor | undefined) => boolean) | undefined;
+  readonly sinks?: FailureSinks;
   /** Notified of each failure once, after it was stored. */
   readonly reporters?: readonly Reporter[];
   readonly toUrl?: ToFailureUrl | undefined;
   readonly count?: Count;
-  readonly onFailure?: OnFailure;
+}
+
+/** What a start opens after the funnel, and sets here. */
+export interface FailureSinks {
+  /** Stores each failure once. Returns false if that failed. Without it, the line in the log is the record. */
+  tracker?: { record(failure: Failure, visitor: Visitor | undefined): boolean } | undefined;
+  onFailure?: OnFailure | undefined;
 }
 
 /** `npm run dev`: called once for each failure, with its address. */
@@ -59,7 +61,7 @@ export type OnFailure = (address: string, error: unknown, context: FailureContex
  */
 export function createFunnel(
   toFailure: FailureMaker,
-  { log, store, reporters = [], toUrl = () => undefined, count = ignore, onFailure = ignore }: FunnelOptions,
+  { log, sinks = {}, reporters = [], toUrl = () => undefined, count = () => {} }: FunnelOptions,
 ): Funnel {
   const addresses = new Addresses();
   const retries = new Retries();
@@ -80,11 +82,12 @@ export function createFunnel(
     context.info?.spans?.fail(event.error, failure);
     count('spillway_failures_total', { side: failure.side, kind: failure.kind });
     // First, so that a failure is stored before its address is shown.
-    const isKept = store ? attempt(failure, () => store(failure, visitor)) : true;
+    const { tracker } = sinks;
+    const isKept = tracker ? attempt(failure, () => tracker.record(failure, visitor)) : true;
     for (const reporter of reporters) attempt(failure, () => reporter.report(failure, event.error));
     const words = WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
-    onFailure(address, event.error, context);
+    sinks.onFailure?.(address, event.error, context);
     return address;
   }
 
@@ -275,5 +278,3 @@ function writeLine(log: Logger, line: object, words: string, level: 'error' | 'w
     process.stderr.write(`The log could not be written (${readError(cause).message}): ${JSON.stringify(line)}\n`);
   }
 }
-
-function ignore(): void {}

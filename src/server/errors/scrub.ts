@@ -9,7 +9,7 @@ import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
 import { cutAtWord } from './trim.ts';
 
 /** How far a cut can move back to the end of a word: no token is longer (UTF-16 code units). */
-const MAX_WORD_LENGTH = 4 * KiB;
+const MAX_TOKEN_LENGTH = 4 * KiB;
 
 /**
  * Different texts that are scrubbed for one report (UTF-16 code units); a part that is decoded counts again. A large report
@@ -190,7 +190,7 @@ function scrubTexts(texts: Readonly<Record<string, string>>, scrubber: Scrubber)
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
+  return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_TOKEN_LENGTH)}…`;
 }
 
 /** Decodes the value of a query. A proxy can have encoded what was encoded already, so that no pair is visible. */

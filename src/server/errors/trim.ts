@@ -14,14 +14,14 @@ import type { ErrorRecord, Failure } from './failure.ts';
 const MARK = '…';
 
 /** Nesting and number of values in each field of a failure (counts), more than scrubbing leaves. Beyond is `[cut]`. */
-const MAX_DEPTH = 16;
-const MAX_NODES = 20_000;
+const MAX_FAILURE_DEPTH = 16;
+const MAX_FAILURE_NODES = 20_000;
 
 /** Maximum length of a title, which is one line of a list (UTF-16 code units). */
 const MAX_TITLE_LENGTH = 200;
 
 /** Classes of an `AggregateError` that are kept (count). */
-const MAX_MEMBERS = 50;
+const MAX_STORED_MEMBERS = 50;
 
 /** Tags that are kept (count), and the length of each name and value (bytes). */
 const MAX_TAGS = 20;
@@ -108,7 +108,7 @@ function copyPlain(value: unknown, { depth, toText, onCut }: CopyOptions): unkno
     if (typeof inner === 'string') return toText(inner);
     if (typeof inner === 'number' || typeof inner === 'boolean' || inner === null) return inner;
     if (typeof inner !== 'object') return undefined;
-    if (left === 0 || nodes > MAX_NODES) {
+    if (left === 0 || nodes > MAX_FAILURE_NODES) {
       onCut();
       return '[cut]';
     }
@@ -127,7 +127,7 @@ function cutValues(failure: Failure, cut: Set<string>): Failure {
   }
   const { title, componentStack, cut: _, ...rest } = failure;
   const fields = Object.entries(rest).map(([name, field]) => {
-    return [name, copyPlain(field, { depth: MAX_DEPTH, toText, onCut })];
+    return [name, copyPlain(field, { depth: MAX_FAILURE_DEPTH, toText, onCut })];
   });
   return {
     ...(Object.fromEntries(fields) as typeof rest), // the same fields, with shorter texts
@@ -138,10 +138,10 @@ function cutValues(failure: Failure, cut: Set<string>): Failure {
 
 function withErrors(failure: Failure): Failure {
   const { errors } = failure;
-  const hasMany = errors.some(({ members = [] }) => members.length > MAX_MEMBERS);
+  const hasMany = errors.some(({ members = [] }) => members.length > MAX_STORED_MEMBERS);
   if (errors.length <= MAX_REPORTED_ERRORS && !hasMany) return failure;
   const fewer = errors.slice(0, MAX_REPORTED_ERRORS).map((error) => {
-    return error.members ? { ...error, members: error.members.slice(0, MAX_MEMBERS) } : error;
+    return error.members ? { ...error, members: error.members.slice(0, MAX_STORED_MEMBERS) } : error;
   });
   return { ...failure, errors: fewer };
 }

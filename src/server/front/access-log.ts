@@ -111,7 +111,7 @@ export interface InFlightRequest {
 }
 
 /** More would not explain a process's death any better, and the list is written every second (count). */
-const MAX_LISTED = 50;
+const MAX_LISTED_REQUESTS = 50;
 
 export class InFlight {
   // An array, not a Set: see `connections.ts`.
@@ -141,7 +141,7 @@ export class InFlight {
     const listed: InFlightRequest[] = [];
     for (const res of this.#replies) {
       if (isStream(res)) continue;
-      if (listed.length === MAX_LISTED) break;
+      if (listed.length === MAX_LISTED_REQUESTS) break;
       const { requestId, method, route, path, startedAt } = requestInfo(res.req);
       listed.push({
         requestId,

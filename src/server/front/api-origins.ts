@@ -9,7 +9,7 @@ import { METHODS, type Step } from '../request/step.ts';
 export type ApiOrigins = readonly string[] | '*';
 
 /** How long a browser can cache the answer to a preflight (s). Chromium's maximum is 2 hours. */
-const MAX_AGE = 7200;
+const PREFLIGHT_AGE = 7200;
 
 /**
  * Lets scripts of other origins call the API (CORS) without cookies: they authenticate with a token. Answers
@@ -29,7 +29,7 @@ export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolea
     res.setHeader('Access-Control-Allow-Methods', [...METHODS].join(', '));
     const headers = req.headers['access-control-request-headers'];
     if (headers !== undefined) res.setHeader('Access-Control-Allow-Headers', headers);
-    res.setHeader('Access-Control-Max-Age', MAX_AGE);
+    res.setHeader('Access-Control-Max-Age', PREFLIGHT_AGE);
     res.end();
   };
 }

@@ -5,7 +5,7 @@ import { addVary, type Coding, chooseCoding } from '../request/request-headers.t
 import type { Step } from '../request/step.ts';
 
 /** Node's default quality, 11, takes 200 ms for a page. */
-const BROTLI_QUALITY = 4;
+const STREAM_BROTLI_QUALITY = 4;
 
 /** A smaller body fits into the same packet uncompressed (bytes). */
 const FEWEST_BYTES = 1 * KiB;
@@ -118,7 +118,7 @@ function hasLength(res: ServerResponse, status: number): boolean {
 }
 
 function open(res: ServerResponse, coding: Coding): BrotliCompress | Gzip {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  const params = { [constants.BROTLI_PARAM_QUALITY]: STREAM_BROTLI_QUALITY };
   const packer = coding === 'br' ? createBrotliCompress({ params }) : createGzip();
   packer.on('data', (bytes: Buffer) => {
     if (!node.write.call(res, bytes)) packer.pause();

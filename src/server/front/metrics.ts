@@ -4,7 +4,7 @@ import collectDefaultMetrics from 'prom-client/lib/defaultMetrics.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
-import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
+import { COUNTERS, type Count, type CounterTable } from '../request/counters.ts';
 import { METHODS } from '../request/step.ts';
 
 /** A reply that has ended. */
@@ -47,7 +47,6 @@ const LOOP_RESOLUTION = 20;
 /** Creates the registry of one process. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions) {
   const registry = new Registry();
-  const counters = new Map<CounterName, Counter>();
   const routes = new Set<string>();
 
   function toRoute(route: string | undefined): string {
@@ -58,11 +57,17 @@ export function createMetrics({ build, release, process: watched = false }: Metr
     return route;
   }
 
-  for (const [name, { help, labels = [], zero = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
-    const counter = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
-    for (const series of zero) counter.inc(series, 0);
-    counters.set(name, counter);
+  /** Adds counters. @returns the function that increases them */
+  function addCounters<Table extends CounterTable>(table: Table): Count<Table> {
+    const counters = new Map<keyof Table, Counter>();
+    for (const [name, { help, labels = [], zero = [] }] of Object.entries(table)) {
+      const counter = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
+      for (const series of zero) counter.inc(series, 0);
+      counters.set(name, counter);
+    }
+    return (name, labels, by = 1) => counters.get(name)?.inc(labels, by);
   }
+
   const durations = new Histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Duration of responses until their last byte, or until the visitor left, without server-sent events.',
@@ -79,10 +84,9 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   }).set({ build, release, node: process.version }, 1);
   if (watched) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_RESOLUTION });
 
-  const count: Count = (name, labels, by = 1) => counters.get(name)?.inc(labels, by);
-
   return {
-    count,
+    count: addCounters(COUNTERS),
+    addCounters,
     observeRequest({ method, route, status, isGone, ms }: EndedRequest): void {
       const known = METHODS.has(method) ? method : '_OTHER';
       const series = findSeries(known, toRoute(route), isGone ? 'gone' : `${Math.floor(status / 100)}xx`);

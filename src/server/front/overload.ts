@@ -142,7 +142,7 @@ function toWhat(req: IncomingMessage, path: string, isRendered: () => boolean): 
 }
 
 /** `Retry-After` (s): random, so that not all visitors return at the same time. */
-const RETRY_FIRST = 3;
+const SHORTEST_RETRY_AFTER = 3;
 const RETRY_SPREAD = 5;
 
 const POSTED: EngineText =
@@ -153,7 +153,7 @@ export function sendBusy(req: IncomingMessage, res: ServerResponse, reason: Over
   const info = requestInfo(req);
   const { path, language } = info;
   info.shed = reason;
-  const wait = RETRY_FIRST + Math.floor(Math.random() * RETRY_SPREAD);
+  const wait = SHORTEST_RETRY_AFTER + Math.floor(Math.random() * RETRY_SPREAD);
   res.setHeader('Retry-After', wait);
   if (isApiPath(path)) {
     sendProblem(res, { kind: 'public', status: 503 });

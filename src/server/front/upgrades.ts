@@ -36,8 +36,8 @@ interface SiteUpgrades {
   readonly steps: readonly RequestHandler[];
 }
 
-/** As the port's other requests have them. */
-interface UpgradePort {
+/** As the other requests of its port have them. */
+interface UpgradeParts {
   readonly rules: {
     readonly origins: Origins;
     readonly trust: ProxyTrust;
@@ -51,7 +51,7 @@ interface UpgradePort {
 const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 
 /** How long a peer can take to answer that (ms). */
-const CLOSE_PATIENCE = 1 * Second;
+const CLOSE_FRAME_WAIT = 1 * Second;
 
 /** How long a peer can be silent before the system checks that it is still there (ms). */
 const KEEP_ALIVE_DELAY = 30 * Second;
@@ -62,7 +62,7 @@ const KEEP_ALIVE_DELAY = 30 * Second;
  */
 export function handleUpgrades(
   { server, connections }: Pick<HttpServer, 'server' | 'connections'>,
-  { rules, records }: UpgradePort,
+  { rules, records }: UpgradeParts,
   { upgrades, existing, steps }: SiteUpgrades,
 ): UpgradedSockets {
   const { origins, trust, takeCredentials } = rules;
@@ -161,7 +161,7 @@ export function handleUpgrades(
         // Frames are written whole, so this one cannot split another. Before the handshake there is nothing to close.
         if (socket.bytesWritten > bytesBefore) socket.write(GOING_AWAY);
         else socket.destroy();
-        setTimeout(() => socket.destroySoon(), CLOSE_PATIENCE).unref();
+        setTimeout(() => socket.destroySoon(), CLOSE_FRAME_WAIT).unref();
       }
     },
   };

@@ -46,7 +46,7 @@ interface Loading {
 }
 
 /** How a guard stopped a request. */
-type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
+export type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
 
 /**
  * Runs the guards, outermost first, then loads the page.

@@ -19,7 +19,7 @@ import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
 import { onDrop } from './revalidate.ts';
 import { SharedPageRequest, toSharedSearch } from './shared-page.ts';
-import { beginShell } from './shell/send-shell.ts';
+import { beginShell, sendShellData, showShell } from './shell/send-shell.ts';
 import { type BegunShell, VisitorShell } from './shell/visitor-shell.ts';
 import { getStaticPage, sendStaticData, sendStaticPage } from './static/static-page.ts';
 import { VisitorPageRequest, type VisitorRequest, withoutKey } from './visitor-page.ts';
@@ -116,8 +116,8 @@ function serveBegun(services: PageServices, express: Express): Step {
     const match = isRead(req) ? services.app.matchPage(requestInfo(req).path) : undefined;
     const begun = match?.mode === 'shell' ? beginShell({ services, response }) : undefined;
     if (!match || !begun) return next();
-    const asked = toAsked(toExpress(express, req, response), response as ExpressResponse, match);
-    return serve(services, { ...asked, begun }, showPage);
+    const request = toExpress(express, req, response);
+    return serve(services, toAsked(request, response as ExpressResponse, match, { begun }), show);
   };
 }
 
@@ -134,6 +134,7 @@ function servePageData(services: PageServices, base: string | undefined): Reques
     const search = withoutKey(given, HOLES_KEY);
     const asked = { request, response, match, path, search, wantsHoles: search !== given };
     await serve(services, asked, (exchange) => {
+      if (exchange.shell) return sendShellData(exchange, exchange.shell);
       return match.mode === 'static' ? answerStatic(exchange, sendPageData, sendStaticData) : sendPageData(exchange);
     });
   };
@@ -153,19 +154,23 @@ function servePages(services: PageServices): RequestHandler {
     }
     if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(app, match));
     const isPost = request.method === 'POST';
-    await serve(services, toAsked(request, response, match, isPost), (exchange) => {
+    await serve(services, toAsked(request, response, match, { readsForm: isPost }), (exchange) => {
       if (isPost) return postAction(exchange);
       if (!isRead(request)) throw methodNotAllowed(toAllowed(app, match));
-      return match.mode === 'static' ? answerStatic(exchange, showPage, sendStaticPage) : showPage(exchange);
+      return match.mode === 'static' ? answerStatic(exchange, showPage, sendStaticPage) : show(exchange);
     });
   };
+}
+
+function show(exchange: VisitorExchange): Promise<void> {
+  return exchange.shell ? showShell(exchange, exchange.shell) : showPage(exchange);
 }
 
 function serveNotFound(services: PageServices, match: PageMatch): RequestHandler {
   return async function pageNotFound(request, response) {
     // A layout around it can have the form.
     const readsForm = request.method === 'POST' && isForm(request);
-    await serve(services, toAsked(request, response, match, readsForm), readsForm ? postAction : showPage);
+    await serve(services, toAsked(request, response, match, { readsForm }), readsForm ? postAction : showPage);
   };
 }
 
@@ -190,14 +195,19 @@ function renderErrors(services: PageServices, match: (path: string) => PageMatch
 /** A request for a page, as its step has read it. */
 interface Asked extends VisitorRequest {
   /** The request counts as a page in progress only when its form has arrived, because that can take long. */
-  readonly readsForm?: boolean;
+  readonly readsForm?: boolean | undefined;
   readonly wantsHoles?: boolean;
-  readonly begun?: BegunShell;
+  readonly begun?: BegunShell | undefined;
 }
 
-function toAsked(request: ExpressRequest, response: ExpressResponse, match: PageMatch, readsForm = false): Asked {
+function toAsked(
+  request: ExpressRequest,
+  response: ExpressResponse,
+  match: PageMatch,
+  { readsForm, begun }: Pick<Asked, 'readsForm' | 'begun'> = {},
+): Asked {
   const { path, target } = requestInfo(request);
-  return { request, response, match, path, search: target.slice(path.length), readsForm };
+  return { request, response, match, path, search: target.slice(path.length), readsForm, begun };
 }
 
 /**

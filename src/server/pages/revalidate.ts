@@ -32,7 +32,7 @@ export function onDrop(listener: Listener): void {
   caches.add(listener);
 }
 
-/** Sets what tells other replicas. */
-export function shareRevalidations(listener: Listener | undefined): void {
+/** Sets what is called with the normalized path of each page to drop on other replicas. */
+export function shareRevalidations(listener: Listener): void {
   sharing = listener;
 }

@@ -1,4 +1,4 @@
-import type { ParamsIn, PathOf } from '../../shared/routing/href.ts';
+import type { ParamsIn, PathOf, SearchSchema } from '../../shared/routing/href.ts';
 import type { TypedHalf } from '../../shared/routing/page-props.ts';
 import type { RouteIdOf, RouteLine } from '../../shared/routing/routes.ts';
 import type { AppLog } from '../request/app-log.ts';
@@ -122,12 +122,31 @@ type PageArgs<Context, Path extends string | undefined, Search> = LoaderArgs<Con
 
 type SearchOf<Search> = Search extends Schema ? OutputOf<Search> : undefined;
 
+/** The part of a value that a URL can have, which is text or a list of text. */
+type TextIn<Value> = unknown extends Value
+  ? string
+  : Value extends readonly (infer Item)[]
+    ? TextIn<Item>
+    : Extract<Value, string>;
+
+type KeysWithoutText<Input> = {
+  [Key in keyof Input]-?: [TextIn<Exclude<Input[Key], undefined>>] extends [never] ? Key : never;
+}[keyof Input];
+
+/** Refuses a schema that accepts no text for a key. */
+type FromText<Search> =
+  Search extends SearchSchema<infer Input, unknown>
+    ? [KeysWithoutText<Input>] extends [never]
+      ? unknown
+      : `The values of a URL are text, and this schema refuses text for "${KeysWithoutText<Input> & string}". For a number, use z.coerce.number(), for a boolean z.stringbool().`
+    : unknown;
+
 type PageParts<Context, Path extends string | undefined, Search extends Schema | undefined, Data, Results> = Pick<
   ServerPage,
   'acceptPostsFrom'
 > & {
   readonly path?: Path;
-  readonly search?: Search;
+  readonly search?: Search & FromText<NoInfer<Search>>;
   readonly guard?: (args: LoaderArgs<Context, ParamsIn<NoInfer<Path>>>) => void | Promise<void>;
   readonly loader?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => Data;
   readonly version?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => string | Promise<string>;
@@ -148,9 +167,8 @@ type Defined<Given, Handler> = Given extends UploadAction<unknown> ? UploadActio
 /** A server half whose types were inferred. */
 type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
   ServerPage<unknown, Context>,
-  'loader' | 'actions'
-> &
-  TypedHalf<{
+  'loader' | 'actions' | 'search'
+> & { readonly search?: Search } & TypedHalf<{
     data: Awaited<Data>;
     params: ParamsIn<Path>;
     search: SearchOf<Search>;
@@ -191,17 +209,35 @@ export type PageTable<Context = LoaderContext> = Readonly<
 >;
 
 /**
- * The table of server halves: `satisfies ServerPages<typeof routes, AppContext>`. It has every route id, with null for a
- * page without a server half. Pages that declare their data and actions themselves are checked if the table of actions
- * is the third argument: then a page that takes `data` needs a loader that returns it.
+ * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, typeof href>`. It has every route id,
+ * with null for a page without a server half. `href` must know the schema of each search, or nothing would check the
+ * links to that page.
+ *
+ * Pages that declare their data and actions themselves are checked if the table of actions is the third argument: then
+ * a page that takes `data` needs a loader that returns it.
  */
-export type ServerPages<Table extends readonly RouteLine[], Context = LoaderContext, Actions = undefined> = {
-  readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Actions extends undefined
+export type ServerPages<Table extends readonly RouteLine[], Context = LoaderContext, Uses = undefined> = {
+  readonly [Id in RouteIdOf<Table> | IdIn<Uses>]: Uses extends undefined
     ? ServerPage<unknown, Context> | null
-    : Id extends RouteIdOf<Table>
-      ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
-      : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in your table of actions.`;
+    : Uses extends KnowsSearches<infer Searches>
+      ? (ServerPage<unknown, Context> & SearchingHalf<LineOf<Table, Id>, Searches>) | null
+      : Id extends RouteIdOf<Table>
+        ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Uses, Context>
+        : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in your table of actions.`;
 };
+
+/** A function that `createHref` made. */
+type KnowsSearches<Searches> = ((...args: never) => string) & { readonly searches?: Searches };
+
+type IdIn<Uses> = Uses extends (...args: never) => unknown ? never : keyof Uses & string;
+
+type SearchingHalf<Line, Searches> = Line extends { readonly path: infer Path extends string }
+  ? {
+      readonly search?: Path extends keyof Searches
+        ? Searches[Path]
+        : `Add the search of ${Path} to src/shared/product/href.ts: createHref<typeof routes, { '${Path}': typeof itsSchema }>()`;
+    }
+  : unknown;
 
 /** A server half with the actions that its page declares. The first parameter appears in the compiler's message. */
 export interface ActingPage<_Id extends string, Actions, Context> {

@@ -1,4 +1,4 @@
-import { MAX_HEADER_BYTES } from '../limits.ts';
+import { KiB } from '../../shared/units.ts';
 import { type JsonRecord, parseReportRecord, ReportError } from './read-report.ts';
 
 /**
@@ -17,7 +17,10 @@ interface EnvelopeItem {
 }
 
 /** The most items. An event can have attachments, and a replay is two items. */
-const MAX_ITEMS = 100;
+const MAX_ENVELOPE_ITEMS = 100;
+
+/** The longest line of JSON (bytes), then 413. */
+const MAX_LINE_BYTES = 16 * KiB;
 
 const LINE_FEED = 0x0a;
 
@@ -33,7 +36,8 @@ export function parseEnvelope(bytes: Uint8Array): Envelope {
   const items: EnvelopeItem[] = [];
   let position = skipLineFeeds(bytes, line.byteLength);
   while (position < bytes.length) {
-    if (items.length === MAX_ITEMS) throw new ReportError(413, `The envelope has more than ${MAX_ITEMS} items.`);
+    if (items.length === MAX_ENVELOPE_ITEMS)
+      throw new ReportError(413, `The envelope has more than ${MAX_ENVELOPE_ITEMS} items.`);
     const found = readItem(bytes, position);
     if (!found) break;
     items.push(found.item);
@@ -69,7 +73,7 @@ function tryHeader(line: Uint8Array): JsonRecord | undefined {
 }
 
 function parseHeader(line: Uint8Array, what: string): JsonRecord {
-  if (line.length > MAX_HEADER_BYTES) throw new ReportError(413, `${what} is longer than ${MAX_HEADER_BYTES} bytes.`);
+  if (line.length > MAX_LINE_BYTES) throw new ReportError(413, `${what} is longer than ${MAX_LINE_BYTES} bytes.`);
   return parseReportRecord(line, what);
 }
 

@@ -79,7 +79,7 @@ function toOverflow(
 }
 
 /** The number of addresses that are remembered. */
-const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED_ADDRESSES = 10_000;
 
 export type Echoes = ReturnType<typeof createEchoes>;
 
@@ -96,7 +96,7 @@ interface EchoesOptions {
  */
 export function createEchoes({ isAwaited, now = () => performance.now() }: EchoesOptions) {
   /** Admitted echoes. The store may not have them yet. */
-  const admitted = new BoundedMap<number>(MAX_REMEMBERED);
+  const admitted = new BoundedMap<number>(MAX_REMEMBERED_ADDRESSES);
 
   return {
     async admit(address: string): Promise<boolean> {
@@ -135,7 +135,7 @@ export function createRecentIds({ now = () => performance.now(), maxIds = MAX_ID
 }
 
 /** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
-const REFRESH_INTERVAL = 1 * Minute;
+const BUILDS_INTERVAL = 1 * Minute;
 
 interface KnownBuildsOptions {
   /** The running build. */
@@ -172,7 +172,7 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
     return asking;
   }
   return async function findBuild(named: string): Promise<KnownBuild | undefined> {
-    if (!known.has(named) && (asking || now() - knownSince >= REFRESH_INTERVAL)) await refresh();
+    if (!known.has(named) && (asking || now() - knownSince >= BUILDS_INTERVAL)) await refresh();
     return known.get(named);
   };
 }

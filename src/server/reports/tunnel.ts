@@ -27,7 +27,7 @@ import { ReportError, readReport } from './read-report.ts';
 import type { KnownBuild, Reading, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
-interface TunnelPort {
+interface TunnelRules {
   /** `/_report`. The browser's own reports use `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
@@ -38,7 +38,7 @@ interface TunnelPort {
 /** Where reports go. */
 interface Sinks {
   /** Undefined: reports are logged, and sent to the upstream. */
-  readonly store: Pick<OpenedTracker, 'record' | 'isKnown' | 'isEchoAwaited'> | undefined;
+  readonly tracker: Pick<OpenedTracker, 'record' | 'isKnown' | 'isEchoAwaited'> | undefined;
   readonly upstream?: Upstream | undefined;
   readonly toUrl: ToFailureUrl;
   readonly count: Count;
@@ -46,7 +46,7 @@ interface Sinks {
 }
 
 export interface TunnelOptions {
-  readonly port: TunnelPort;
+  readonly rules: TunnelRules;
   readonly reading: Reading;
   readonly sinks: Sinks;
   /** Also removes the request's credentials. */
@@ -88,14 +88,17 @@ const RETRY_AFTER = 30;
  * reads bodies. Like `crossSite()`, it rejects requests that another site makes a browser send. A request
  * without an origin is not from a page, or is a browser's own report.
  */
-export function tunnel({ port, reading, sinks, scrubberOf, fail, limits = LIMITS }: TunnelOptions): Step {
-  const { path, origins } = port;
-  const { store, upstream, count, log } = sinks;
+export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMITS }: TunnelOptions): Step {
+  const { path, origins } = rules;
+  const { tracker, upstream, count, log } = sinks;
   const senders = createTokenBuckets(limits.perAddress);
   const all = createTokenBuckets(limits.together);
   const { makeDigest } = reading;
-  const newIncidents = createNewIncidents({ isKnown: async (digest) => !store || store.isKnown(digest), makeDigest });
-  const echoes = createEchoes({ isAwaited: async (address) => !store || store.isEchoAwaited(address) });
+  const newIncidents = createNewIncidents({
+    isKnown: async (digest) => !tracker || tracker.isKnown(digest),
+    makeDigest,
+  });
+  const echoes = createEchoes({ isAwaited: async (address) => !tracker || tracker.isEchoAwaited(address) });
   const memory = { newIncidents, echoes, recentIds: createRecentIds() };
   const takeEnvelope = createEnvelopes({ reading, memory, keep, upstream, count });
   const takeBrowserReports = createBrowserReports({ makeDigest, newIncidents, keep, count });
@@ -109,7 +112,7 @@ export function tunnel({ port, reading, sinks, scrubberOf, fail, limits = LIMITS
       for (let more = bytes.length; more >= BYTES_PER_TURN; more -= BYTES_PER_TURN) takeTurn(req);
       return takeEnvelope(bytes, toReportSender(req));
     });
-    const url = taken.digest !== undefined && (await port.canOpen?.(req)) ? toUrl(taken) : undefined;
+    const url = taken.digest !== undefined && (await rules.canOpen?.(req)) ? toUrl(taken) : undefined;
     sendTaken(res, taken, url);
   }
 
@@ -144,12 +147,12 @@ export function tunnel({ port, reading, sinks, scrubberOf, fail, limits = LIMITS
 
   function keep(failure: Failure, visitor: Visitor): boolean {
     count('spillway_failures_total', { side: 'browser', kind: failure.kind });
-    const stored = store?.record(failure, visitor) ?? true;
+    const stored = tracker?.record(failure, visitor) ?? true;
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
     // The upstream gets the report itself.
-    else log.warn(store || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
+    else log.warn(tracker || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
     return stored;
   }
 
@@ -224,20 +227,20 @@ const MIN_CREDENTIAL_LENGTH = 16;
 
 /** Creates the tunnel. @returns a function that returns the step for an error handler */
 export function openTunnel(
-  port: TunnelPort,
+  rules: TunnelRules,
   { build, release, namespace, table, scrubber, routes }: Running,
-  sinks: Sinks & { readonly store: Pick<OpenedTracker, 'listBuilds'> | undefined },
+  sinks: Sinks & { readonly tracker: Pick<OpenedTracker, 'listBuilds'> | undefined },
 ): (fail: ErrorHandler) => Step {
   const patterns = new Set(listPatterns(routes));
   const reading: Reading = {
     makeDigest: (input) => createDigest(input, { namespace, table: table() }),
     findBuild: createKnownBuilds({
       own: { build, release },
-      list: async () => (await sinks.store?.listBuilds()) ?? [],
+      list: async () => (await sinks.tracker?.listBuilds()) ?? [],
     }),
     isRoute: (pattern) => patterns.has(pattern),
   };
-  return (fail) => tunnel({ port, reading, sinks, scrubberOf: toRequestScrubber(scrubber), fail });
+  return (fail) => tunnel({ rules, reading, sinks, scrubberOf: toRequestScrubber(scrubber), fail });
 }
 
 /** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */

@@ -41,44 +41,116 @@ const LIMITS = {
 /** Cost of an unfinished body before its first byte (bytes). */
 const OVERHEAD = KiB;
 
+/** A body while it arrives, and while it is used. */
 class Body {
   readonly sender: string;
   readonly since = performance.now();
   readonly bytes = { memory: 0, disk: 0 };
-  /** Stops reading the body; undefined once all of it has arrived. */
-  cut: ((error: HttpError) => void) | undefined;
+  readonly #request: Omit<BodyRequest, 'decode'>;
+  readonly #arrived = Promise.withResolvers<void>();
+  #take: (piece: Buffer) => void | Promise<void> = () => {};
+  #watch: NodeJS.Timeout | undefined;
+  #received = 0;
+  #isReading = false;
+  #hasEnded = false;
+  #isOver = false;
 
-  constructor(sender: string) {
-    this.sender = sender;
+  constructor(request: Omit<BodyRequest, 'decode'>) {
+    this.sender = toSender(requestInfo(request.req).address);
+    this.#request = request;
+  }
+
+  /** Whether it still arrives. */
+  get isUnfinished(): boolean {
+    return !this.#isOver;
   }
 
   /** Space times time: low for a phone's slow report, high for a large body that stalls. */
   toCost(place: Place): number {
     return (this.bytes[place] + OVERHEAD) * (performance.now() - this.since);
   }
+
+  /** Gives it to `take` piece by piece. It is cut if fewer than `progress` bytes arrive within `window` ms. */
+  read(take: (piece: Buffer) => void | Promise<void>, progress: number, window: number): Promise<void> {
+    const { req } = this.#request;
+    this.#take = take;
+    let receivedBefore = 0;
+    this.#watch = setInterval(() => {
+      if (this.#received - receivedBefore < progress && !this.#isReading) this.cut(new HttpError(408));
+      receivedBefore = this.#received;
+    }, window);
+    req.on('readable', this.#onReadable).on('end', this.#onEnd).on('close', this.#onGone).on('error', this.#onGone);
+    if (req.readableEnded) this.#onEnd();
+    else if (req.destroyed) this.#onGone();
+    return this.#arrived.promise;
+  }
+
+  /** Stops reading it. */
+  cut(error: HttpError): void {
+    const { res } = this.#request;
+    if (!res.headersSent) res.setHeader('Connection', 'close'); // the rest of the body is not read
+    this.#fail(error);
+  }
+
+  // As `data`, each chunk of one byte would be a piece that takes 200 bytes, and a packet can have thousands of them.
+  // This joins what has arrived in a turn.
+  async #readOn(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    const { req, limit } = this.#request;
+    for (let piece = readAll(req); piece && !this.#isOver; piece = readAll(req)) {
+      this.#received += piece.length;
+      if (this.#received > limit) throw new BodyTooLarge(limit);
+      await this.#take(piece);
+      await nextTurn();
+    }
+    this.#isReading = false;
+    if (this.#hasEnded && !this.#isOver) this.#finish();
+  }
+
+  readonly #onReadable = (): void => {
+    this.#readOn().catch((error) => this.#fail(error));
+  };
+
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true; // while the last piece can still be taken
+    if (!this.#isReading) this.#finish();
+  };
+
+  readonly #onGone = (): void => {
+    if (!this.#hasEnded) this.#fail(new VisitorGone());
+  };
+
+  #finish(): void {
+    this.#stop();
+    this.#arrived.resolve();
+  }
+
+  #fail(error: unknown): void {
+    this.#stop();
+    this.#arrived.reject(error);
+  }
+
+  #stop(): void {
+    const { req } = this.#request;
+    clearInterval(this.#watch);
+    this.#isOver = true;
+    req.off('readable', this.#onReadable).off('end', this.#onEnd).off('close', this.#onGone).off('error', this.#onGone);
+  }
 }
 
 /**
- * Reads bodies within one budget of memory, and one of disk space. A caller can start bodies and never finish them, so a
- * full budget does not refuse new bodies: it drops the unfinished body with the highest cost. A sender that exceeds its
- * share loses one of its own bodies.
+ * What all bodies take together: one budget of memory, and one of disk space. A caller can start bodies and never finish
+ * them, so a full budget does not refuse new bodies: it drops the unfinished body with the highest cost. A sender that
+ * exceeds its share loses one of its own bodies.
  */
-export function createBodyReader(overrides: Partial<typeof LIMITS> = {}) {
-  const given = { ...LIMITS, ...overrides };
-  const { senderBodies, progress, window } = given;
+function createBudget(given: typeof LIMITS) {
   const most = {
     memory: { sender: given.senderBytes, total: given.totalBytes },
     disk: { sender: given.senderDiskBytes, total: given.totalDiskBytes },
   };
   const senders = new Map<string, Body[]>();
   const total = { memory: 0, disk: 0 };
-  let decoding: Promise<unknown> = Promise.resolve();
-
-  function enter(body: Body): void {
-    const own = senders.get(body.sender) ?? [];
-    own.push(body);
-    senders.set(body.sender, own);
-  }
 
   function leave(body: Body): void {
     const own = senders.get(body.sender);
@@ -90,85 +162,42 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}) {
     total.disk -= body.bytes.disk;
   }
 
-  /** @throws HttpError 429 if nothing can be dropped */
-  function grow(body: Body, bytes: number, place: Place): void {
-    const own = senders.get(body.sender) ?? [];
-    if (!own.includes(body)) return; // dropped
-    body.bytes[place] += bytes;
-    total[place] += bytes;
-    while (own.reduce((sum, other) => sum + other.bytes[place], 0) > most[place].sender) dropOne(own, place);
-    while (total[place] > most[place].total) dropOne([...senders.values()].flat(), place);
-  }
-
   function dropOne(bodies: readonly Body[], place: Place): void {
-    const unfinished = bodies.filter(({ cut }) => cut);
+    const unfinished = bodies.filter(({ isUnfinished }) => isUnfinished);
     const costliest = unfinished.reduce<Body | undefined>(
       (first, body) => (first && first.toCost(place) >= body.toCost(place) ? first : body),
       undefined,
     );
-    if (!costliest?.cut) throw tooMuch();
+    if (!costliest) throw tooMuch();
+    leave(costliest);
     costliest.cut(tooMuch());
   }
 
-  function arrive(
-    body: Body,
-    { req, res, limit }: BodyRequest,
-    take: (piece: Buffer) => void | Promise<void>,
-  ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let received = 0;
-      let receivedBefore = 0;
-      let isReading = false;
-      let hasEnded = false;
-      const watch = setInterval(() => {
-        if (received - receivedBefore < progress && !isReading) body.cut?.(new HttpError(408));
-        receivedBefore = received;
-      }, window);
-      function finish(settle: () => void): void {
-        clearInterval(watch);
-        body.cut = undefined;
-        req.off('readable', onReadable).off('end', end).off('close', gone).off('error', gone);
-        settle();
-      }
-      function fail(error: unknown): void {
-        finish(() => reject(error));
-      }
-      // As `data`, each chunk of one byte would be a piece that takes 200 bytes, and a packet can have thousands of them.
-      // This joins what has arrived in a turn.
-      async function readOn(): Promise<void> {
-        if (isReading) return;
-        isReading = true;
-        for (let piece = readAll(req); piece && body.cut; piece = readAll(req)) {
-          received += piece.length;
-          if (received > limit) throw new BodyTooLarge(limit);
-          await take(piece);
-          await nextTurn();
-        }
-        isReading = false;
-        if (hasEnded && body.cut) finish(resolve);
-      }
-      function onReadable(): void {
-        readOn().catch(fail);
-      }
-      function end(): void {
-        hasEnded = true; // while the last piece can still be taken
-        if (!isReading) finish(resolve);
-      }
-      function gone(): void {
-        if (!hasEnded) fail(new VisitorGone());
-      }
-      body.cut = (error) => {
-        leave(body);
-        if (!res.headersSent) res.setHeader('Connection', 'close'); // the rest of the body is not read
-        fail(error);
-      };
-      req.on('readable', onReadable).on('end', end).on('close', gone).on('error', gone);
-      if (req.readableEnded) end();
-      else if (req.destroyed) gone();
+  return {
+    leave,
+    enter(body: Body): void {
       const own = senders.get(body.sender) ?? [];
-      if (own.filter(({ cut }) => cut).length > senderBodies) dropOne(own, 'memory');
-    });
-  }
+      own.push(body);
+      senders.set(body.sender, own);
+      if (own.filter(({ isUnfinished }) => isUnfinished).length > given.senderBodies) dropOne(own, 'memory');
+    },
+    /** @throws HttpError 429 if nothing can be dropped */
+    grow(body: Body, bytes: number, place: Place): void {
+      const own = senders.get(body.sender) ?? [];
+      if (!own.includes(body)) return; // dropped
+      body.bytes[place] += bytes;
+      total[place] += bytes;
+      while (own.reduce((sum, other) => sum + other.bytes[place], 0) > most[place].sender) dropOne(own, place);
+      while (total[place] > most[place].total) dropOne([...senders.values()].flat(), place);
+    },
+  };
+}
+
+/** Reads bodies within the budget. */
+export function createBodyReader(overrides: Partial<typeof LIMITS> = {}) {
+  const given = { ...LIMITS, ...overrides };
+  const budget = createBudget(given);
+  let decoding: Promise<unknown> = Promise.resolve();
 
   /** Decodes one body at a time: a few bytes can decode to megabytes, and hundreds of such bodies can arrive. */
   function inTurn(decode: () => Promise<Buffer>): Promise<Buffer> {
@@ -187,17 +216,18 @@ export function createBodyReader(overrides: Partial<typeof LIMITS> = {}) {
   ): Promise<HeldBody> {
     const { req, limit } = request;
     if (Number(req.headers['content-length'] ?? 0) > limit) throw new BodyTooLarge(limit);
-    const body = new Body(toSender(requestInfo(req).address));
+    const body = new Body(request);
     const held: HeldBody = {
-      hold: (bytes, place = 'memory') => grow(body, bytes, place),
-      release: () => leave(body),
+      hold: (bytes, place = 'memory') => budget.grow(body, bytes, place),
+      release: () => budget.leave(body),
     };
-    enter(body);
+    const arrived = body.read((piece) => take(piece, held), given.progress, given.window);
     try {
-      await arrive(body, request, (piece) => take(piece, held));
+      budget.enter(body);
+      await arrived;
       return held;
     } catch (error) {
-      leave(body);
+      budget.leave(body);
       throw error;
     }
   }

@@ -1,10 +1,13 @@
 /** Describes a counter and its labels. */
-export interface CounterWords {
+interface CounterWords {
   readonly help: string;
   readonly labels?: readonly string[];
   /** Series that exist from the start. Without one, a sum has no value, and an increase misses the first event. */
   readonly zero?: readonly Readonly<Record<string, string>>[];
 }
+
+/** Counters by name. */
+export type CounterTable = Readonly<Record<string, CounterWords>>;
 
 /** Every counter that the server's parts increase with `count()`. Each label has few values, whatever visitors send. */
 export const COUNTERS = {
@@ -46,24 +49,6 @@ export const COUNTERS = {
     help: 'Items in envelopes from browsers, by type and outcome.',
     labels: ['type', 'outcome'],
   },
-  spillway_desk_deleted_rows_total: {
-    help: "Rows deleted from the desk's store, by table and by reason: age, size or orphan.",
-    labels: ['table', 'reason'],
-  },
-  spillway_desk_worker_restarts_total: { help: 'Restarts of the desk worker after a crash.' },
-  spillway_desk_calls_refused_total: {
-    help: 'Calls that the desk worker did not answer because it was gone, late or overloaded.',
-    labels: ['reason'],
-  },
-  spillway_desk_query_failures_total: {
-    help: "Queries that the desk's database refused or did not finish in time.",
-    labels: ['reason'],
-  },
-  spillway_journal_refused_total: {
-    help: 'Journal entries that the store refused: batches to retry, and entries that were dropped with a log line.',
-    labels: ['outcome'],
-    zero: [{ outcome: 'dropped' }],
-  },
   spillway_log_failed_writes_total: {
     help: 'Failed writes of log lines, such as to a full disk. Lines wait in memory, and are dropped beyond 4 MiB.',
   },
@@ -71,12 +56,10 @@ export const COUNTERS = {
     help: 'Envelopes for Sentry that were dropped, because its queue was full or it refused them.',
     labels: ['reason'],
   },
-} as const satisfies Readonly<Record<string, CounterWords>>;
-
-export type CounterName = keyof typeof COUNTERS;
+} as const satisfies CounterTable;
 
 /** A counter that has labels needs all of them. */
-type CounterLabels<Name extends CounterName> = (typeof COUNTERS)[Name] extends {
+type CounterLabels<Words extends CounterWords> = Words extends {
   readonly labels: readonly (infer Label extends string)[];
 }
   ? Readonly<Record<Label, string>>
@@ -87,4 +70,8 @@ type CounterLabels<Name extends CounterName> = (typeof COUNTERS)[Name] extends {
  *
  * @param labels few and bounded: never values that a visitor sent
  */
-export type Count = <Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number) => void;
+export type Count<Table extends CounterTable = typeof COUNTERS> = <Name extends keyof Table>(
+  name: Name,
+  labels: CounterLabels<Table[Name]>,
+  by?: number,
+) => void;

@@ -42,7 +42,7 @@ export function parseOrigins(text: string): readonly string[] | undefined {
 
 const NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?::\d{1,5})?$/;
 const IPV6 = /^\[[0-9a-f:.]{2,45}\](?::\d{1,5})?$/;
-const MAX_LENGTH = 261;
+const MAX_HOST_LENGTH = 261;
 
 /**
  * Returns a `Host` as it is written in an origin of this scheme: lower case, without the default port. Undefined for
@@ -50,7 +50,7 @@ const MAX_LENGTH = 261;
  */
 export function toCheckedHost(text: string, scheme: 'http' | 'https'): string | undefined {
   const lower = text.toLowerCase();
-  if (lower.length > MAX_LENGTH || !(NAME.test(lower) || IPV6.test(lower))) return undefined;
+  if (lower.length > MAX_HOST_LENGTH || !(NAME.test(lower) || IPV6.test(lower))) return undefined;
   const href = `${scheme}://${lower}/`;
   if (!URL.canParse(href)) return undefined;
   const { host } = new URL(href);

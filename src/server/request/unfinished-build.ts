@@ -8,15 +8,15 @@ import { Millisecond, Minute, Second } from '../../shared/units.ts';
 
 const PAUSE = 20 * Millisecond;
 /** The longest that a request waits for the table of locations (ms). */
-const PATIENCE = 5 * Second;
+const MAX_BUILD_WAIT = 5 * Second;
 /** No build takes longer (ms). Later, its id can belong to another process. */
-const MAX_AGE = 5 * Minute;
+const MAX_BUILD_TIME = 5 * Minute;
 
 /** Whether a process is still writing the build in this folder. */
 export function isUnfinished(dist: string): boolean {
   const file = join(dist, '.unfinished');
   try {
-    if (Date.now() - statSync(file).mtimeMs > MAX_AGE) return false;
+    if (Date.now() - statSync(file).mtimeMs > MAX_BUILD_TIME) return false;
     process.kill(Number(readFileSync(file, 'utf8')), 0); // throws if it has ended
     return true;
   } catch {
@@ -32,5 +32,5 @@ export async function untilBuilt(dist: string): Promise<void> {
 /** The same, for at most 5 seconds, in which this thread does nothing else. */
 export function waitUntilBuilt(dist: string): void {
   const never = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; waited < PATIENCE && isUnfinished(dist); waited += PAUSE) Atomics.wait(never, 0, 0, PAUSE);
+  for (let waited = 0; waited < MAX_BUILD_WAIT && isUnfinished(dist); waited += PAUSE) Atomics.wait(never, 0, 0, PAUSE);
 }

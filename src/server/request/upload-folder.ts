@@ -15,7 +15,7 @@ const ownName = randomUUID();
 
 /** How often a process renews its folder, and without it for how long the process counts as killed (ms). */
 const RENEWAL = 10 * Minute;
-const MAX_AGE = 1 * Hour;
+const MAX_UPLOAD_AGE = 1 * Hour;
 let renewal: NodeJS.Timeout | undefined;
 
 /**
@@ -43,7 +43,7 @@ async function removeLeft(): Promise<void> {
   for (const folder of names.map((name) => join(uploads, name))) {
     const found = await stat(folder).catch(() => undefined);
     const age = found ? Date.now() - found.mtimeMs : 0;
-    if (folder === toOwnFolder() || age < MAX_AGE) continue;
+    if (folder === toOwnFolder() || age < MAX_UPLOAD_AGE) continue;
     await rm(folder, { recursive: true, force: true }).catch(() => undefined); // perhaps another user's
   }
 }

@@ -39,20 +39,22 @@ export async function readBasics(dist: string, routes: readonly RouteLine[], tra
   const { viewerTokens, operatorTokens } = config;
   const tokens = createTokens(listTokens({ viewerTokens, operatorTokens: kept ? [kept] : operatorTokens }));
   return {
-    dist,
     config,
-    manifest,
-    release,
+    build: { dist, manifest, release },
     log,
     metrics,
     /** Writes out buffered log lines. */
     flush,
     /** Who can read the metrics, and sign in to the tracker. */
-    tokens,
-    /** Whether the operator's token was created just now. */
-    isTokenNew: kept?.isNew === true,
-    checkToken: createCheckToken(tokens),
-    tracker: tracker && configured && { ...tracker, ...configured },
+    access: {
+      tokens,
+      /** Whether the operator's token was created just now. */
+      isTokenNew: kept?.isNew === true,
+      checkToken: createCheckToken(tokens),
+    },
+    tracker,
+    /** The tracker with its settings. */
+    configured,
     /** Whether a path belongs to the tracker. */
     isTrackers: createOwnsPath(tracker),
     /** The routes of the product. */

@@ -49,8 +49,6 @@ const TIMEOUT = 15 * Second;
 const TIMEOUT_PER_MIB = 2 * Second;
 /** Below this, the server soon cannot store anything (bytes). */
 const LITTLE_SPACE = 100 * MiB;
-/** Values in `/readyz` of a desk that cannot store failures. */
-const TROUBLE = /"(?:away|failing|restarting)"/;
 
 /**
  * `npm start -- --check [url]`: checks settings, data folder and build without starting or creating anything. With a
@@ -168,20 +166,21 @@ function checkFolder({ dataDir }: Config, tracker: Tracker | undefined): Finding
 }
 
 /** Asks a site from outside. The token comes from the settings of this folder. */
-async function checkSite(url: URL, config: Config, site: CheckedSite): Promise<Finding[]> {
+async function checkSite(url: URL, config: Config, { tracker, product }: CheckedSite): Promise<Finding[]> {
   try {
     const ready = await ask(url, '/readyz');
     if (ready.status !== 200) return [error(`${url.origin}/readyz answers ${ready.status}. Is the server running?`)];
     const findings: Finding[] = [];
     const health = await ready.text();
-    if (TROUBLE.test(health))
+    if (tracker?.check.trouble.some((value) => health.includes(`"${value}"`)))
       findings.push(error(`Failures are not stored: ${health}. "When something fails" in docs/operating.md says why.`));
     const home = await ask(url, '/');
     if (home.status === 421)
       findings.push(error(`The server refuses this host (421). Add ${url.origin} to PUBLIC_ORIGINS.`));
-    for (const path of site.tracker?.guarded ?? []) findings.push(...(await checkClosed(url, path)));
+    if (tracker)
+      for (const path of tracker.check.guarded) findings.push(...(await checkClosed(url, path, tracker.check.headers)));
     const [known = readKeptToken(config.dataDir)] = [...config.operatorTokens, ...config.viewerTokens];
-    if (known) findings.push(...(await checkProxy(url, known.token, findLargestForm(site.product.pages))));
+    if (known) findings.push(...(await checkProxy(url, known.token, findLargestForm(product.pages))));
     else findings.push(error('There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.'));
     return findings;
   } catch (thrown) {
@@ -194,11 +193,11 @@ function findLargestForm(pages: PageTable<never>): number {
 }
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
-async function checkClosed(url: URL, path: string): Promise<Finding[]> {
-  const header = process.env.AUTH_PROXY_HEADER?.trim();
+async function checkClosed(url: URL, path: string, settings: readonly string[]): Promise<Finding[]> {
+  const forged = settings.map((setting) => process.env[setting]?.trim());
   const callers = [
     { who: 'strangers', headers: {} },
-    ...(header ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : []),
+    ...forged.flatMap((header) => (header ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : [])),
   ];
   return Promise.all(
     callers.map(async ({ who, headers }) => {

@@ -5,65 +5,82 @@ import {
   toConnectionLimits,
   toMaxConnections,
 } from '../connection/connections.ts';
-import { createDrain, joinDrains } from '../connection/drain.ts';
+import { createDrain, type Drain, joinDrains, type UpgradedSockets } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
 import { checkPage, type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
 import { indexPublicFiles } from '../front/public-files.ts';
 import { toSecurityHeaders } from '../front/security-headers.ts';
 import { handleUpgrades } from '../front/upgrades.ts';
 import { openTunnel } from '../reports/tunnel.ts';
+import { createProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
-import { createProxyTrust } from '../request/proxy-trust.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { type Opened, toDeskOrigins } from './open.ts';
 
-export type Connected = ReturnType<typeof connect>;
+/** The server of each port. */
+export interface Connected {
+  /** That of PORT. */
+  readonly main: HttpServer;
+  /** That of DESK_PORT. */
+  readonly second: HttpServer | undefined;
+  /** Ends all of them. */
+  readonly drain: Drain;
+}
 
 /** The share of the open connections for DESK_PORT. */
-const DESK_SHARE = 1 / 16;
+const SECOND_SHARE = 1 / 16;
 
-/** Makes the app and the server of each port. They do not listen yet. `drain` ends all of them. */
-export function connect(opened: Opened) {
+/** Makes the app and the server of each port. They do not listen yet. */
+export function connect(opened: Opened): Connected {
   const { basics, product, tracker, development, origins } = opened;
-  const { config, checkToken, metrics } = basics;
+  const { config, build, access, metrics, log } = basics;
   const { deskPort } = config;
   const readiness = { draining: false, details: () => tracker?.health() ?? {} };
-  const shown = tracker &&
+  const trackerParts = tracker &&
     basics.tracker && { home: basics.tracker.paths[0], canOpen: tracker.canOpen, handle: tracker.handle };
   const total = toMaxConnections(readOpenFileLimit());
-  const deskShare = deskPort === undefined ? 0 : Math.ceil(total * DESK_SHARE);
+  const secondShare = deskPort === undefined ? 0 : Math.ceil(total * SECOND_SHARE);
 
   const isTogether = deskPort === undefined;
-  const files = development?.files ?? indexPublicFiles(basics.dist, basics.log);
-  const port = toPort(opened, readiness, {
+  const files = development?.files ?? indexPublicFiles(build.dist, log);
+  const parts = toPortParts(opened, readiness, {
     origins,
     files,
-    metricsPaths: isTogether ? metricsPage(metrics, checkToken) : {},
+    metricsPaths: isTogether ? metricsPage(metrics, access.checkToken) : {},
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
-  const app = createApp(port, { ...product.parts, development: development?.routes }, isTogether ? shown : undefined);
-  const site = toServer(opened, port, app, total - deskShare);
-  const upgraded = handleUpgrades(site, port, {
+  const siteParts = { ...product.parts, development: development?.routes };
+  const main = toServer(
+    basics,
+    parts,
+    createApp(parts, siteParts, isTogether ? trackerParts : undefined),
+    total - secondShare,
+  );
+  const upgraded = handleUpgrades(main, parts, {
     upgrades: product.upgrades,
     existing: product.parts.existingApp?.server,
     steps: product.parts.steps,
   });
 
-  const desk = deskPort === undefined ? undefined : connectDesk(deskPort);
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStart };
-  const drains = [
-    createDrain({ ...site, upgraded, ...ending }),
-    ...(desk ? [createDrain({ ...desk, ...ending })] : []),
-  ];
-  registerGauges(opened, readiness, site.connections);
-  return { site, desk, drain: joinDrains(drains) };
+  const second = deskPort === undefined ? undefined : connectSecond(deskPort);
+  const drains = [toDrain(main, upgraded), ...(second ? [toDrain(second)] : [])];
+  registerGauges(opened, readiness, main.connections);
+  return { main, second, drain: joinDrains(drains) };
 
   /** Only an internal network can reach this port, so the metrics need no token, and error pages do not lead to it. */
-  function connectDesk(number: number): HttpServer {
-    const own = toDeskOrigins(config.host, number);
-    const facts = { origins: own, files, metricsPaths: metricsPage(metrics, undefined), canOpen: undefined };
-    const port = toPort(opened, readiness, facts);
-    return toServer(opened, port, createApp(port, undefined, shown), deskShare);
+  function connectSecond(number: number): HttpServer {
+    const parts = toPortParts(opened, readiness, {
+      origins: toDeskOrigins(config.host, number),
+      files,
+      metricsPaths: metricsPage(metrics, undefined),
+      canOpen: undefined,
+    });
+    return toServer(basics, parts, createApp(parts, undefined, trackerParts), secondShare);
+  }
+
+  function toDrain({ server, connections }: HttpServer, upgraded?: UpgradedSockets): Drain {
+    const { drainLag: lag, drainDeadline: deadline } = config;
+    return createDrain({ server, connections, upgraded, lag, deadline, onStart });
   }
 
   function onStart(): void {
@@ -80,9 +97,12 @@ interface PortFacts {
   readonly canOpen: OpenedTracker['canOpen'] | undefined;
 }
 
-function toPort(opened: Opened, readiness: Readiness, { origins, files, metricsPaths, canOpen }: PortFacts): PortParts {
-  const { basics, failures, tracker } = opened;
-  const { config, log, metrics, manifest, release } = basics;
+function toPortParts(
+  { basics, failures, tracker }: Opened,
+  readiness: Readiness,
+  { origins, files, metricsPaths, canOpen }: PortFacts,
+): PortParts {
+  const { config, build, access, log, metrics } = basics;
   const { funnel, inFlight, scrubPath, scrubber, sentry, table } = failures;
   const trust = createProxyTrust(config.trustProxy);
   return {
@@ -95,36 +115,40 @@ function toPort(opened: Opened, readiness: Readiness, { origins, files, metricsP
     records: { log, funnel, scrubPath, metrics, inFlight },
     answers: {
       readiness,
-      fixed: [checkPage({ trust, checkToken: basics.checkToken }), metricsPaths],
+      fixed: [checkPage({ trust, checkToken: access.checkToken }), metricsPaths],
       files,
       findOldAsset: tracker?.findAsset,
       compression: config.compression,
       tunnel: openTunnel(
         { path: config.tunnelPath, origins, canOpen },
         {
-          build: manifest.buildId,
-          release,
+          build: build.manifest.buildId,
+          release: build.release,
           namespace: config.digestNamespace,
           table,
           scrubber,
           routes: [...basics.routes, ...(basics.tracker?.routes ?? [])],
         },
-        { store: tracker, upstream: sentry?.upstream, toUrl: funnel.toUrl, count: metrics.count, log },
+        { tracker, upstream: sentry?.upstream, toUrl: funnel.toUrl, count: metrics.count, log },
       ),
       reportPath: basics.page.reportPath,
     },
   };
 }
 
-function toServer({ basics }: Opened, port: PortParts, app: ReturnType<typeof createApp>, limit: number): HttpServer {
-  const { config, log, metrics } = basics;
+function toServer(
+  { config, log, metrics }: Opened['basics'],
+  { rules }: PortParts,
+  app: ReturnType<typeof createApp>,
+  limit: number,
+): HttpServer {
   return createHttpServer(app, {
     log,
     limits: toConnectionLimits(limit, config.maxConnectionsPerAddress),
-    trust: port.rules.trust,
+    trust: rules.trust,
     count: metrics.count,
     times: config.times,
-    headers: toSecurityHeaders(port.rules.origins),
+    headers: toSecurityHeaders(rules.origins),
   });
 }
 

@@ -2,28 +2,28 @@ import { listPatterns } from '../../shared/routing/routes.ts';
 import type { ProductReporting } from '../define-product.ts';
 import { createFailureMaker } from '../errors/create-failure.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
-import { createFunnel, type OnFailure } from '../errors/funnel.ts';
+import { createFunnel, type FailureSinks } from '../errors/funnel.ts';
 import { reportTo } from '../errors/report.ts';
 import { createPathScrubber, listPathPatterns } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
 import { InFlight } from '../front/access-log.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
-import type { OpenedTracker } from '../tracker/tracker.ts';
 import type { Basics } from './basics.ts';
 
 export type Failures = Awaited<ReturnType<typeof openFailures>>;
 
 /** Opens the path from a thrown error to the log, the tracker and Sentry. */
 export async function openFailures(basics: Basics, reporting: ProductReporting | undefined) {
-  const { config, manifest, release, log, metrics, dist, tracker } = basics;
+  const { config, build, log, metrics, tracker } = basics;
+  const { dist, manifest, release } = build;
   const { count } = metrics;
   const scrubber = createEnvironmentScrubber(basics);
   const scrubPath = createPathScrubber(scrubber);
-  const table = await createTable(basics);
+  const table = await createTable(dist, log);
   const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
-  let store: Pick<OpenedTracker, 'record'> | undefined;
-  let watcher: OnFailure | undefined;
+  // Until the tracker has opened, a failure is only logged, in full.
+  const sinks: FailureSinks = { tracker: tracker && { record: () => false } };
   const toFailure = createFailureMaker({
     build: manifest.buildId,
     release,
@@ -37,32 +37,16 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   const funnel = createFunnel(toFailure, {
     log,
     count,
-    store: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
+    sinks,
     reporters: sentry ? [sentry.reporter] : [],
     toUrl: tracker?.toUrl,
-    onFailure: (...args) => watcher?.(...args),
   });
   reportTo(funnel);
-  return {
-    funnel,
-    scrubber,
-    scrubPath,
-    table,
-    sentry,
-    inFlight: new InFlight(scrubPath),
-    /** From here on, failures are stored. Failures during the start are only logged. */
-    storeIn(tracker: Pick<OpenedTracker, 'record'>): void {
-      store = tracker;
-    },
-    /** `npm run dev`: called for each failure from here on. */
-    watch(onFailure: OnFailure): void {
-      watcher = onFailure;
-    },
-  };
+  return { funnel, sinks, scrubber, scrubPath, table, sentry, inFlight: new InFlight(scrubPath) };
 }
 
 /** Under `npm run dev`, positions come from the sources themselves. */
-async function createTable({ dist, log }: Basics): Promise<() => LocationTable> {
+async function createTable(dist: string, log: Basics['log']): Promise<() => LocationTable> {
   if (!process.env.SPILLWAY_DEV) return createTableLoader(dist, log);
   const { createSourceTable } = await import('../develop/source-table.ts');
   const table = createSourceTable(dist);
@@ -70,14 +54,14 @@ async function createTable({ dist, log }: Basics): Promise<() => LocationTable> 
 }
 
 /** Creates a scrubber that knows the secrets in settings and in URL patterns, because a message can contain one. */
-function createEnvironmentScrubber({ config, routes, tracker, tokens }: Basics): Scrubber {
+function createEnvironmentScrubber({ config, routes, configured, access }: Basics): Scrubber {
   const { scrubKeys: keys, scrubPatterns } = config;
   const named = createScrubber({ keys });
   const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
   return scrubber.with([
     ...listEnvironmentSecrets(process.env, scrubber),
-    ...(tracker?.secrets ?? []),
-    ...tokens.all.map(({ token }) => token),
+    ...(configured?.secrets ?? []),
+    ...access.tokens.all.map(({ token }) => token),
   ]);
 }

@@ -6,17 +6,17 @@ import { Second } from '../../shared/units.ts';
 // alive, because replacing it would cut off responses.
 
 /** Shorter than the container runtime's timeout, so that the sentence is printed (ms). */
-const PATIENCE = 2 * Second;
+const ANSWER_TIME = 2 * Second;
 
 const { HOST, PORT } = process.env;
 const port = Number(PORT?.trim() || 3000);
 
-const request = get({ host: toReachable(HOST?.trim()), port, path: '/livez', timeout: PATIENCE, agent: false });
+const request = get({ host: toReachable(HOST?.trim()), port, path: '/livez', timeout: ANSWER_TIME, agent: false });
 request.on('response', (reply) => {
   reply.resume();
   end(reply.statusCode === 200, `it answered with ${reply.statusCode}`);
 });
-request.on('timeout', () => end(false, `it did not answer within ${PATIENCE / Second} s`));
+request.on('timeout', () => end(false, `it did not answer within ${ANSWER_TIME / Second} s`));
 request.on('error', (error: NodeJS.ErrnoException) => end(false, `it cannot be reached (${error.code})`));
 
 /** Replaces a wildcard address, which cannot be requested. */

@@ -32,7 +32,7 @@ export interface Listening {
  *
  * @throws StartError
  */
-export async function listen(opened: Opened, { site, desk, drain }: Connected): Promise<Listening> {
+export async function listen(opened: Opened, { main, second, drain }: Connected): Promise<Listening> {
   const { basics, development, tracker } = opened;
   const { config, log } = basics;
   const isFirst = development?.isFirst !== false;
@@ -40,10 +40,10 @@ export async function listen(opened: Opened, { site, desk, drain }: Connected): 
   let url: string;
   let deskUrl: string | undefined;
   try {
-    url = development ? toHttpUrl(config.host, config.port) : await listenOn(site.server, config);
-    await development?.listen(site.server, config);
-    if (desk && config.deskPort !== undefined)
-      deskUrl = await listenOn(desk.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
+    url = development ? toHttpUrl(config.host, config.port) : await listenOn(main.server, config);
+    await development?.listen(main.server, config);
+    if (second && config.deskPort !== undefined)
+      deskUrl = await listenOn(second.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
     announce(url, log);
     keepRequestsYoung();
     if (deskUrl !== undefined && basics.tracker) log.info(`The desk is on ${deskUrl}${basics.tracker.paths[0]}`);

@@ -24,7 +24,7 @@ const MAX_HELD = 4 * MiB;
 const FULL_FOR = 2 * Second;
 
 /** The pause after a failed write (ms). */
-const RETRY_INTERVAL = 1 * Second;
+const WRITE_RETRY_INTERVAL = 1 * Second;
 /** How often standard error says that the log cannot be written (ms). */
 const COMPLAINT_INTERVAL = 1 * Minute;
 
@@ -61,7 +61,7 @@ export async function createLogger({ level, terminal, count }: LoggerOptions) {
     if (!hasFailed) return;
     hasFailed = false;
     destination.write(Buffer.alloc(0) as never);
-  }, RETRY_INTERVAL).unref();
+  }, WRITE_RETRY_INTERVAL).unref();
   const flushSync = destination.flushSync.bind(destination);
   destination.flushSync = () => flushQuietly(flushSync);
   setInterval(pass, GATHERED_FOR).unref();

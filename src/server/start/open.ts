@@ -10,6 +10,7 @@ import { loadExistingApp } from '../front/existing-app.ts';
 import { openOverload } from '../front/overload.ts';
 import type { Upgrades } from '../front/upgrades.ts';
 import { createPages } from '../pages/page-handlers.ts';
+import { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 import { createAppLog } from '../request/app-log.ts';
 import { createOrigins, type Origins } from '../request/origins.ts';
 import type { OpenedTracker, Tracker } from '../tracker/tracker.ts';
@@ -40,17 +41,19 @@ export type Opened = Awaited<ReturnType<typeof open>>;
  */
 export async function open<Settings, Services, Own extends object>(site: Site<Settings, Services, Own>) {
   const basics = await readBasics(site.dist, site.routes, site.tracker);
-  const { config, dist, log } = basics;
+  const { config, build, log } = basics;
   const failures = await openFailures(basics, site.product.reporting);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
   const product = await openProduct(site, basics, failures, origins);
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
   const development = process.env.SPILLWAY_DEV
-    ? await (await import('../develop/development.ts')).createDevelopment({ dist, log })
+    ? await (await import('../develop/development.ts')).createDevelopment({ dist: build.dist, log })
     : undefined;
-  if (development) failures.watch(development.onFailure);
+  failures.sinks.onFailure = development?.onFailure;
   const tracker = await waitFor('The tracker has not opened', openTracker(basics, failures, origins));
+  failures.sinks.tracker = tracker;
+  shareRevalidations((path) => tracker?.shareRevalidation?.(path));
   return {
     basics,
     failures,
@@ -65,8 +68,8 @@ export async function open<Settings, Services, Own extends object>(site: Site<Se
 
 /** Opens the services, and makes everything that serves the product. */
 async function openProduct<Settings, Services, Own extends object>(
-  { product, routes, document, errorPages, dist }: Site<Settings, Services, Own>,
-  { config, manifest, page, log, metrics }: Basics,
+  { product, routes, document, errorPages }: Site<Settings, Services, Own>,
+  { config, build, page, log, metrics }: Basics,
   { funnel, scrubber }: Failures,
   origins: Origins,
 ) {
@@ -90,7 +93,7 @@ async function openProduct<Settings, Services, Own extends object>(
       sharedContext: parts,
     },
     server: {
-      manifest,
+      manifest: build.manifest,
       funnel,
       log: appLog,
       policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
@@ -102,7 +105,7 @@ async function openProduct<Settings, Services, Own extends object>(
     settings: { isSecret: false, compression: config.compression },
   });
   const upgrades: Upgrades = product.upgrades?.(parts) ?? {};
-  const existingApp = loadExistingApp(product.existingApp, join(dist, '..'), log);
+  const existingApp = loadExistingApp(product.existingApp, join(build.dist, '..'), log);
   return {
     parts: {
       pages,
@@ -124,30 +127,26 @@ async function openProduct<Settings, Services, Own extends object>(
   };
 }
 
-/** Opens the tracker, which gets all failures from here on. */
 async function openTracker(
   basics: Basics,
-  { funnel, inFlight, storeIn }: Failures,
+  { funnel, inFlight }: Failures,
   origins: Origins,
 ): Promise<OpenedTracker | undefined> {
-  const { config, dist, manifest, release, log, metrics, tokens, isTokenNew, checkToken, page } = basics;
-  const tracker = await basics.tracker?.open({
+  const { config, build, log, metrics, page } = basics;
+  const { tokens, isTokenNew, checkToken } = basics.access;
+  return basics.configured?.open({
     config,
-    dist,
-    manifest,
-    release,
-    log,
-    metrics,
-    funnel,
-    inFlight: () => inFlight.list(),
-    tokens,
-    isTokenNew,
-    checkToken,
-    origins: config.deskPort === undefined ? origins : toDeskOrigins(config.host, config.deskPort),
+    build,
+    records: { log, metrics, funnel, inFlight: () => inFlight.list() },
+    access: {
+      tokens,
+      isTokenNew,
+      checkToken,
+      origins: config.deskPort === undefined ? origins : toDeskOrigins(config.host, config.deskPort),
+    },
     page,
+    dropCached,
   });
-  if (tracker) storeIn(tracker);
-  return tracker;
 }
 
 /**

@@ -7,7 +7,7 @@ import { StartError } from '../start-error.ts';
 import { waitFor } from './wait-for.ts';
 
 /** How long services can take to close (ms). It is less than the process has left. */
-const CLOSE_TIME = 3 * Second;
+const SERVICES_CLOSE_TIME = 3 * Second;
 
 interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
@@ -38,9 +38,9 @@ export async function openServices<Settings, Services>(
     async close(): Promise<void> {
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(() => {
-        log.error({ within: CLOSE_TIME }, "The product's services did not close in time.");
+        log.error({ within: SERVICES_CLOSE_TIME }, "The product's services did not close in time.");
         late.resolve();
-      }, CLOSE_TIME);
+      }, SERVICES_CLOSE_TIME);
       try {
         await Promise.race([product?.close?.(services), late.promise]);
       } catch (error) {

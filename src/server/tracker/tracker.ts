@@ -25,12 +25,19 @@ export interface Tracker {
   readonly settings: SettingsTable;
   /** The paths that it answers, with everything below them: `/desk` and `/api/desk`. The first is its home page. */
   readonly paths: readonly [home: string, ...others: string[]];
-  /** Paths that only signed-in people can read. `npm start -- --check` requests them as a stranger. */
-  readonly guarded: readonly string[];
   /** The routes of its pages, whose patterns reports can name. */
   readonly routes: readonly RouteLine[];
   /** What it writes into DATA_DIR: a folder, and files. A start needs access to all of it. */
   readonly files: { readonly folder: string; readonly files: readonly string[] };
+  /** What `npm start -- --check URL` asks a running site. */
+  readonly check: {
+    /** Paths that only signed-in people can read. It requests them as a stranger. */
+    readonly guarded: readonly string[];
+    /** Settings that name a header that only a proxy can set. It forges these headers. */
+    readonly headers: readonly string[];
+    /** The values in `health()` of a tracker that cannot store failures. */
+    readonly trouble: readonly string[];
+  };
   /** Where those who are signed in find a failure. */
   readonly toUrl: ToFailureUrl;
   /**
@@ -64,30 +71,44 @@ export interface ConfiguredTracker {
 export interface TrackerHost {
   /** The site's settings. */
   readonly config: Config;
-  /** The folder of the build. */
+  /** What runs. */
+  readonly build: Build;
+  /** Where it logs, counts, and records failures, as the site does. */
+  readonly records: {
+    /** The site's log. */
+    readonly log: Logger;
+    /** For its counters and gauges. */
+    readonly metrics: Pick<Metrics, 'addCounters' | 'gauge'>;
+    /** Records failures of its pages. */
+    readonly funnel: Funnel;
+    /** The requests in flight, oldest first, up to a limit. */
+    readonly inFlight: () => readonly InFlightRequest[];
+  };
+  /** Who can open it, and from where. */
+  readonly access: {
+    /** OPERATOR_TOKEN and VIEWER_TOKEN. */
+    readonly tokens: Tokens;
+    /** Whether the operator's token was created just now. */
+    readonly isTokenNew: boolean;
+    /** Checks a token, and counts wrong ones by sender. */
+    readonly checkToken: CheckToken;
+    /** The origins of the port that serves it. */
+    readonly origins: Origins;
+  };
+  /** Parts of each page. */
+  readonly page: PageParts;
+  /** Drops a page from this server's caches, because `revalidate()` was called on another replica. */
+  readonly dropCached: (path: string) => void;
+}
+
+/** The build of a site. */
+export interface Build {
+  /** Its folder. */
   readonly dist: string;
-  /** The id of the build, and its files by entry and route. */
+  /** Its id, and its files by entry and route. */
   readonly manifest: AssetManifest;
   /** RELEASE, or the release or id of the build. */
   readonly release: string;
-  /** The site's log. */
-  readonly log: Logger;
-  /** For its counters and gauges. */
-  readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
-  /** Records failures of its own pages, like those of the site. */
-  readonly funnel: Funnel;
-  /** The requests in flight, oldest first, up to a limit. */
-  readonly inFlight: () => readonly InFlightRequest[];
-  /** OPERATOR_TOKEN and VIEWER_TOKEN. */
-  readonly tokens: Tokens;
-  /** Whether the operator's token was created just now. */
-  readonly isTokenNew: boolean;
-  /** Checks a token, and counts wrong ones by sender. */
-  readonly checkToken: CheckToken;
-  /** The origins of the port that serves it. */
-  readonly origins: Origins;
-  /** Parts of each page. */
-  readonly page: PageParts;
 }
 
 /** What each page contains so that its browser can report. */
@@ -121,6 +142,8 @@ export interface OpenedTracker {
   isEchoAwaited(address: string): Promise<boolean>;
   /** Lists earlier builds. Of two with the same release, the newer one comes first. */
   listBuilds(): Promise<readonly { readonly id: string; readonly release: string }[]>;
+  /** Lets the other replicas drop a page from their caches, because `revalidate()` was called here. */
+  shareRevalidation?(path: string): void;
   /**
    * Called once, when the site listens: prints a sign-in link, and does what the first answers do not need.
    *

@@ -40,7 +40,7 @@ interface HrefOptions<Search = URLSearchParams | Readonly<Record<string, SearchV
 }
 
 /** A schema as far as its types go. See `ServerPage['search']`. */
-interface SearchSchema<Input, Output> {
+export interface SearchSchema<Input, Output> {
   readonly '~standard': { readonly types?: { readonly input: Input; readonly output: Output } | undefined };
 }
 
@@ -67,10 +67,11 @@ type HrefArgs<Path extends string, Searches> = Path extends unknown
  *
  * @throws TypeError if a parameter is missing or cannot be part of a URL
  */
-type Href<KnownPath extends string, Searches> = <Path extends KnownPath>(
-  path: Path,
-  ...args: HrefArgs<Path, Searches>
-) => string;
+interface Href<KnownPath extends string, Searches> {
+  <Path extends KnownPath>(path: Path, ...args: HrefArgs<Path, Searches>): string;
+  /** Never set: tells `ServerPages` which schemas it knows. */
+  readonly searches?: Searches;
+}
 
 /**
  * Creates the `href` function of a route table. It needs only the table's type, so that a page with links does not load

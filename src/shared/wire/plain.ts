@@ -1,13 +1,13 @@
 import type { Fields } from './format.ts';
 
 /** Nesting levels of arrays and objects: far more than real data has, far fewer than fit on the stack. */
-export const MAX_DEPTH = 1000;
+export const MAX_DATA_DEPTH = 1000;
 
-/** Whether `JSON.stringify` loses nothing. False beyond `MAX_DEPTH`, which also ends cycles. */
+/** Whether `JSON.stringify` loses nothing. False beyond `MAX_DATA_DEPTH`, which also ends cycles. */
 export function isPlain(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || value === null || typeof value === 'boolean') return true;
   if (typeof value === 'number') return isPlainNumber(value);
-  if (typeof value !== 'object' || depth >= MAX_DEPTH) return false;
+  if (typeof value !== 'object' || depth >= MAX_DATA_DEPTH) return false;
   if (Array.isArray(value)) {
     if (Object.getPrototypeOf(value) !== Array.prototype) return false;
     for (let i = 0; i < value.length; i++) {

@@ -2,7 +2,6 @@ import { chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Container, startContainer, whyNot } from './container.ts';
-import { project } from './dockerfile.ts';
 import { createVolume, PATIENCE, readDesk, run, TOKEN, useImage } from './harness.ts';
 import { MOUNTED } from './lay-out.ts';
 
@@ -22,14 +21,6 @@ describe.skipIf(process.platform !== 'linux')('the image', () => {
       installed.filter((name) => /^(?:npm|node-.*|esbuild|typescript|vitest|react|express|oxc-.*)$/.test(name)),
     ).toEqual([]);
     expect(readdirSync(join(image().root, 'app')).sort()).toEqual(['LICENSE', 'dist', 'node_modules', 'package.json']);
-  });
-
-  it('is built without the Node of the lockfile', () => {
-    const nodes = Object.keys(JSON.parse(readFileSync(`${project}/package.json`, 'utf8')).optionalDependencies);
-    const left = /npm pkg delete (.+) && npm ci /.exec(image().config.runs.join('\n'))?.[1]?.split(' ');
-    expect(left).toEqual(
-      nodes.filter((name) => name.includes('-linux-')).map((name) => `optionalDependencies.${name}`),
-    );
   });
 });
 

@@ -27,31 +27,10 @@ export interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Finished {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Container = ReturnType<typeof startContainer>;
 
-/** A process in separate namespaces, with the image as its read-only root. */
-export interface Container {
-  /** The first process's id, as seen from outside the container. */
-  readonly pid: number;
-  readonly log: () => string;
-  /** Resolves when the server listens. */
-  readonly listens: Promise<void>;
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Does nothing if the process has exited. */
-  kill(signal: NodeJS.Signals): void;
-  /** Runs a command like `docker exec`. */
-  exec(command: readonly string[], env?: Readonly<Record<string, string>>): Finished;
-  /** Runs a script in the container with the image's Node, and parses its output as JSON. */
-  inside<T>(script: string): T;
-  /** Runs a script with this machine's Node in the container's network. It survives the container. */
-  beside<T>(script: string): Promise<T>;
-}
-
-export function startContainer({ image, data, env = {} }: ContainerOptions): Container {
+/** Starts a process in separate namespaces, with the image as its read-only root. */
+export function startContainer({ image, data, env = {} }: ContainerOptions) {
   const { root, config } = image;
   const { uid, gid } = config.user;
   const all = { ...config.env, ...env };
@@ -69,7 +48,7 @@ export function startContainer({ image, data, env = {} }: ContainerOptions): Con
   outer.stderr.on('data', read);
   const ended = once(outer, 'close').then(([code, signal]) => ({ code, signal }));
   const listens = waitFor(outer, () => output);
-  const exec = (command: readonly string[], more: Readonly<Record<string, string>> = {}): Finished => {
+  const exec = (command: readonly string[], more: Readonly<Record<string, string>> = {}) => {
     const spaces = ['--mount', '--pid', '--net', '--ipc', '--uts', '--root', '--wd'];
     const user = ['--setgid', String(gid), '--setuid', String(uid)];
     const [file = '', ...rest] = command;
@@ -81,20 +60,26 @@ export function startContainer({ image, data, env = {} }: ContainerOptions): Con
     });
   };
   return {
+    /** The first process's id, as seen from outside the container. */
     get pid() {
       return requireFirst(outer);
     },
     log: () => output,
+    /** Resolves when the server listens. */
     listens,
     ended,
-    kill(signal) {
+    /** Does nothing if the process has exited. */
+    kill(signal: NodeJS.Signals) {
       const pid = findFirst(outer);
       if (pid !== undefined) process.kill(pid, signal);
     },
+    /** Runs a command like `docker exec`. */
     exec,
+    /** Runs a script in the container with the image's Node, and parses its output as JSON. */
     inside<T>(script: string) {
       return toAnswer<T>(exec(['node', ...SCRIPT, script]));
     },
+    /** Runs a script with this machine's Node in the container's network. It survives the container. */
     async beside<T>(script: string) {
       const target = ['--target', String(requireFirst(outer)), '--net'];
       const child = spawn(NSENTER, [...target, process.execPath, ...SCRIPT, script]);
@@ -111,7 +96,7 @@ export function startContainer({ image, data, env = {} }: ContainerOptions): Con
 const SCRIPT = ['--input-type=module', '-e'];
 const NSENTER = whyNot() === undefined ? execFileSync('which', ['nsenter'], { encoding: 'utf8' }).trim() : '';
 
-function toAnswer<T>({ status, stdout, stderr }: Finished): T {
+function toAnswer<T>({ status, stdout, stderr }: { status: number | null; stdout: string; stderr: string }): T {
   if (status !== 0) throw new Error(`The script ended with ${status}: ${stderr}`);
   return JSON.parse(stdout) as T; // the scripts come from the tests
 }

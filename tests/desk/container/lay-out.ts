@@ -4,21 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ImageConfig, project } from './dockerfile.ts';
 
-/** The root folder of an image, as the Dockerfile would create it. */
-export interface Image {
-  readonly root: string;
-  readonly config: ImageConfig;
-  remove(): void;
-}
+export type Image = ReturnType<typeof layOut>;
 
 /** Folders that a runtime mounts into every container. They are not part of the image. */
 export const MOUNTED = ['proc', 'sys', 'dev'];
 
 /**
- * Follows the Dockerfile, with the built project instead of the build stage. Files that this stage creates outside
+ * Creates the root folder of an image. Follows the Dockerfile, with the built project instead of the build stage. Files that this stage creates outside
  * `/app` are created by its own commands.
  */
-export function layOut(config: ImageConfig): Image {
+export function layOut(config: ImageConfig) {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-image-'));
   const made = join(folder, 'made');
   const root = join(folder, 'root');

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
@@ -10,6 +9,7 @@ import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { toOccurrence } from '../../../src/shared/reporting/address.ts';
 import { hydrated } from '../../e2e/site.ts';
 import { shareBrowser } from '../../support/browser.ts';
+import { listen } from '../../support/listen.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 import { createTestLog } from '../../support/test-log.ts';
@@ -64,8 +64,8 @@ const replies: Leftover[] = [];
 beforeAll(async () => {
   app = createOwnedApp([], { over: 'leaky' });
   dataDir = join(app.folder, 'data');
-  upstream = await listen();
-  const { port } = upstream.address() as AddressInfo;
+  upstream = createUpstream();
+  const port = await listen(upstream);
   const environment = {
     DATABASE_URL: `postgres://shop:${encodeURIComponent(`${canary('database-password')}/@`)}@db.internal:5432/shop`,
     SESSION_SECRET: canary('session-secret'),
@@ -89,8 +89,8 @@ afterAll(async () => {
   app?.remove();
 });
 
-async function listen(): Promise<Server> {
-  const listening = createServer((req, res) => {
+function createUpstream(): Server {
+  return createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
@@ -99,8 +99,6 @@ async function listen(): Promise<Server> {
       res.end('{}');
     });
   });
-  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-  return listening;
 }
 
 function unpackBody(bytes: Buffer, encoding: string | undefined): Buffer {
@@ -206,17 +204,22 @@ describe.concurrent('secrets of a request or the environment are recognized by t
     }
   });
 
+  const toFields = <Form extends FormData | URLSearchParams>(form: Form, password: string): Form => {
+    form.set('password', canary(password));
+    form.set('_action', 'form.send');
+    return form;
+  };
   test('a field of a form, to the API and to an action', async () => {
-    const body = new URLSearchParams({ password: canary('form-password'), _action: 'form.send' });
-    const toApi = await ask('/api/fail/message?from=body-password', { method: 'PUT', body });
-    expect((await expectRedacted(toApi)).title).toBe('Error: Refused [redacted] at last');
-    const toAction = await ask('/form', { method: 'POST', body });
-    expect((await expectRedacted(toAction)).title).toBe('Error: Refused [redacted] at last');
-    const data = new FormData();
-    data.set('password', canary('multipart'));
-    data.set('_action', 'form.send');
-    const multipart = await ask('/form', { method: 'POST', body: data });
-    expect((await expectRedacted(multipart)).title).toBe('Error: Refused [redacted] at last');
+    const form = toFields(new URLSearchParams(), 'form-password');
+    // One after the other: of each digest, 20 failures a second are stored in full.
+    for (const [path, method, body] of [
+      ['/api/fail/message?from=body-password', 'PUT', form],
+      ['/form', 'POST', form],
+      ['/form', 'POST', toFields(new FormData(), 'multipart')],
+    ] as const) {
+      const { title } = await expectRedacted(await ask(path, { method, body }));
+      expect(title).toBe('Error: Refused [redacted] at last');
+    }
   });
 
   test('a path segment whose parameter is named like a secret, or which looks like one', async () => {
@@ -268,23 +271,21 @@ describe.concurrent('secrets are removed from an error', () => {
   });
 });
 
-test('a body that a parser rejects is not repeated', async () => {
-  const secret = canary('malformed');
-  const json = { 'Content-Type': 'application/json' };
-  for (const body of [`{"password":"${secret}"`, `"${secret}`, `{"a":${secret}}`, `{"a":"${secret}\u0000"}`]) {
-    const { status, text } = await ask('/api/fail/message', { method: 'POST', headers: json, body });
-    expect(status).toBe(400);
-    expect(text).toContain('"status":400');
-  }
-  const tooLarge = JSON.stringify({ password: secret.repeat(20_000) });
-  expect((await ask('/api/fail/message', { method: 'POST', headers: json, body: tooLarge })).status).toBe(413);
-  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const fields = `password=${secret}&`.repeat(3000);
-  expect((await ask('/api/fail/message', { method: 'PUT', headers: form, body: fields })).status).toBe(413);
-  const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
-  const part = `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${secret}`;
-  expect((await ask('/form', { method: 'POST', headers: multipart, body: part })).status).toBe(400);
-});
+const MALFORMED = canary('malformed');
+const PART = `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${MALFORMED}`;
+test.each([
+  ...[`{"password":"${MALFORMED}"`, `"${MALFORMED}`, `{"a":${MALFORMED}}`, `{"a":"${MALFORMED}\u0000"}`].map(
+    (body) => [400, 'POST', '/api/fail/message', 'application/json', body] as const,
+  ),
+  [413, 'POST', '/api/fail/message', 'application/json', JSON.stringify({ password: MALFORMED.repeat(20_000) })],
+  [413, 'PUT', '/api/fail/message', 'application/x-www-form-urlencoded', `password=${MALFORMED}&`.repeat(3000)],
+  [400, 'POST', '/form', 'multipart/form-data; boundary=b', PART],
+] as const)(
+  'a body that a parser rejects is not repeated: %i to %s %s as %s',
+  async (status, method, path, type, body) => {
+    expect((await ask(path, { method, headers: { 'Content-Type': type }, body })).status).toBe(status);
+  },
+);
 
 describe('secrets in reports of browsers', () => {
   test.each(['event', 'render'])('a report of an error in an %s of a page', async (button) => {

@@ -148,26 +148,6 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(server.log()).not.toMatch(/TRUST_PROXY/);
   });
 
-  it('passes the port of the host', async () => {
-    const origin = `${ORIGIN}:8443`;
-    const { front } = await startPair({ TRUST_PROXY: '1', PUBLIC_ORIGINS: origin });
-    const asked = await readReply(open('/api/asked', { headers: { Host: `${HOST}:8443` } }, front).end());
-    expect(JSON.parse(asked.text)).toMatchObject({ ours: { origin } });
-  });
-
-  it('ignores all forwarded headers if TRUST_PROXY is unset, and logs that once', async () => {
-    const { server, front } = await startPair({});
-    for (let time = 0; time < 2; time++) {
-      const asked = await readReply(open('/api/asked', { headers: FORGED }, front).end());
-      const told: Told = JSON.parse(asked.text);
-      expect(told.ours).toMatchObject({ address: '127.0.0.1', origin: ORIGIN, secure: true });
-      expect(told.ours.requestId).not.toBe(told.headers['x-request-id']);
-      expect(told.express).toEqual({ ip: '127.0.0.1', protocol: 'http', hostname: HOST });
-    }
-    await expect.poll(() => readLines(server)).toHaveLength(2);
-    expect(server.log().match(/TRUST_PROXY/g)).toHaveLength(1);
-  });
-
   it('ignores the name and secret headers of an authenticating proxy if a visitor sends them', async () => {
     const { server, front } = await startPair({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY });
     // Even with the correct secret.
@@ -294,13 +274,9 @@ describe.each(PROXIES)('behind %s', (name) => {
       [413, 'POST', '/late', form],
       [413, 'POST', '/api/echo', json],
       [413, 'POST', '/_report', { Origin: ORIGIN }],
-      [401, 'POST', '/desk', form],
       [403, 'POST', '/late', { ...form, Origin: 'https://evil.example' }],
-      [403, 'POST', '/_report', { Origin: 'https://evil.example' }],
       [404, 'POST', '/api/none', json],
-      [415, 'POST', '/_report/browser', form],
       [405, 'PUT', '/none', json],
-      [415, 'POST', '/late', { ...json, Origin: ORIGIN }],
       [415, 'POST', '/api/echo', form],
       // Caddy itself answers hosts that its file does not name.
       [name === 'caddy' ? 200 : 421, 'POST', '/api/echo', { ...json, Host: 'evil.example' }],
@@ -327,14 +303,11 @@ function readLines(server: RunningApp): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-it.each([
-  ['for longer than most proxies', {}, 72],
-  ['as long as configured', { KEEP_ALIVE: '620' }, 620],
-])('keeps an idle connection %s', async (_name, env, seconds) => {
-  const server = await start(env);
+it('keeps an idle connection for longer than most proxies', async () => {
+  const server = await start({});
   onTestFinished(async () => void (await server.stop()));
   const agent = new PlainAgent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
   const reply = await readReply(getOverHttp(`${server.url}/`, { agent, headers: { Host: HOST } }));
-  expect(reply.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
+  expect(reply.headers).toMatchObject({ 'keep-alive': 'timeout=72' });
 });

@@ -15,19 +15,14 @@ export const HOST = 'www.example.com';
 /** The replicas in the examples. */
 const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** Host and port of each replica. */
   readonly replicas: readonly [one: string, two: string];
   /** Replacements, by the text of the example that they replace. */
   readonly changes?: Readonly<Record<string, string>>;
 }
 
-export interface RunningProxy extends ProxyProcess {
-  readonly httpPort: number;
-  readonly httpsPort: number;
-  /** The certificate that clients must trust (PEM). */
-  readonly certificate: string;
-}
+export type RunningProxy = Awaited<ReturnType<typeof startProxy>>;
 
 interface Place {
   readonly folder: string;
@@ -47,7 +42,7 @@ function isInstalled(program: string): boolean {
 }
 
 /** Starts a proxy with its configuration in docs/operating.md or compose.yaml. Only ports, replicas and certificate are replaced. */
-export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions): Promise<RunningProxy> {
+export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions) {
   const place = { folder: createProxyFolder(), httpPort: await findFreePort(), httpsPort: await findFreePort() };
   const certificate = makeCertificate(place.folder);
   const text = exchange(readExample(name), {
@@ -57,6 +52,7 @@ export async function startProxy(name: ProxyName, { replicas, changes = {} }: Pr
   });
   const ports = [place.httpPort, place.httpsPort];
   const running = await STARTS[name](text, place, ports);
+  /** The certificate is the one that clients must trust (PEM). */
   return { ...running, httpPort: place.httpPort, httpsPort: place.httpsPort, certificate };
 }
 

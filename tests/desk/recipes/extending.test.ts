@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useRecipe } from '../../recipes/recipe.ts';
 import { type RunningApp, startApp } from '../../support/owned-app.ts';
-import { lookUp } from '../support/gallery.ts';
 
 const app = useRecipe('extending', (it) => {
   it.replace('src/server/product/pages/index.ts', 'home: null', 'home');
@@ -63,29 +62,6 @@ describe("the app's files", () => {
     await expect.poll(log).toContain('ProviderError: The provider b did not respond.');
   });
 
-  it('identify a visitor', async () => {
-    const { url } = running;
-    // Until it has the store's salt, a process hashes visitors with its own.
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
-    const fail = async (customer: string) => {
-      const reply = await fetch(`${url}/api/payments/visited`, { headers: { cookie: `customer=${customer}` } });
-      return ((await reply.json()) as { digest: string }).digest;
-    };
-    const digest = await fail('ann');
-    await fail('ann');
-    await fail('bob');
-    // All from the same IP address.
-    const count = async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors;
-    await expect.poll(count).toBe(2);
-  });
-
-  it('add sources to the content policy', async () => {
-    const { url } = running;
-    const policy = (await fetch(url)).headers.get('content-security-policy');
-    expect(policy).toContain("img-src 'self' data: https://images.example;");
-    expect(policy).toContain("connect-src 'self' https://api.example;");
-  });
-
   it('accept posts from the origin that a page lists, only for that page', async () => {
     const { url } = running;
     const post = (path: string, origin: string) =>
@@ -93,17 +69,6 @@ describe("the app's files", () => {
     expect((await post('/', 'https://pay.example')).status).toBe(200);
     expect((await post('/', 'https://evil.example')).status).toBe(403);
     expect((await post('/nowhere', 'https://pay.example')).status).toBe(403);
-  });
-
-  it('serve WebSockets, and close them with 1001 when the server stops', async () => {
-    const stopped = await app.start({ DATA_DIR: join(app.folder, 'stopped') });
-    const socket = new WebSocket(`${stopped.url.replace('http', 'ws')}/live`);
-    const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
-    const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
-    socket.addEventListener('open', () => socket.send('Ada'));
-    expect(await heard).toBe('Hello, Ada');
-    expect(await stopped.stop()).toBe(0);
-    expect(await closed).toBe(1001);
   });
 
   it('add browser code to the first load', async () => {

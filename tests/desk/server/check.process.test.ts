@@ -1,24 +1,26 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
-import { usePostgres } from '../support/use-postgres.ts';
+import { createFolder } from '../../support/folder.ts';
+import { listenInTest } from '../../support/listen.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 
-const postgres = usePostgres();
 const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const OPERATOR_TOKEN = 'a-token-of-an-operator';
 
 async function check(env: Record<string, string>, ...args: string[]): Promise<{ code: number | null; out: string }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'spillway-check-'));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const child = spawn(process.execPath, [MAIN, '--check', ...args], {
-    env: { PATH, NODE_COMPILE_CACHE, HOST: '127.0.0.1', DATA_DIR: dataDir, OPERATOR_TOKEN, ...env },
+    env: {
+      PATH,
+      NODE_COMPILE_CACHE,
+      HOST: '127.0.0.1',
+      DATA_DIR: createFolder(onTestFinished),
+      OPERATOR_TOKEN,
+      ...env,
+    },
   });
   let out = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += chunk));
@@ -46,10 +48,8 @@ async function startProxy(target: string, { change = (headers) => headers, ...fa
       answer.on('end', () => res.end(Buffer.concat(chunks)));
     });
     return req.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void proxy.close());
-  await new Promise((resolve) => proxy.once('listening', resolve));
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  });
+  return `http://127.0.0.1:${await listenInTest(proxy)}`;
 }
 
 describe('npm start -- --check', () => {
@@ -60,13 +60,12 @@ describe('npm start -- --check', () => {
   });
 
   it('exits with 0 if the database answers, also without a desk', async () => {
-    expect(await check({ DESK_DATABASE_URL: await postgres.createDatabase() })).toMatchObject({ code: 0 });
+    expect(await check({ DESK_DATABASE_URL: await createPostgresDatabase() })).toMatchObject({ code: 0 });
   });
 
   const many = { AUTH_PROXY_HEADER: 'X-User', TRUST_PROXY: '1', MAIL_TO: 'ada@example.com', DATA_DIR: '/dev/null' };
   it.each<[env: Record<string, string>, args: string[], ...found: RegExp[]]>([
     [{ PORT: 'canary', WEBHOOK_URL: 'canary' }, [], /^error: The setting PORT /m, /^error: The setting WEBHOOK_URL /m],
-    [{ TOUR_FAILURES: 'canary' }, [], /^error: The setting TOUR_FAILURES /m],
     [
       many,
       ['http://127.0.0.1:1'],
@@ -86,29 +85,11 @@ describe('npm start -- --check', () => {
 });
 
 describe('npm start -- --check <url>', () => {
-  const header = { AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: 'a-secret-of-the-proxy' };
+  const header = { AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: 'a-secret-of-the-proxy', TRUST_PROXY: '127.0.0.1' };
   let server: E2eServer;
   beforeAll(async () => {
-    server = await startServer({ OPERATOR_TOKEN, TRUST_PROXY: '127.0.0.1', ...header });
+    server = await startServer({ OPERATOR_TOKEN, ...header });
     return () => server.stop();
-  });
-
-  const aside = (url: string) => check({ ...header, TRUST_PROXY: '127.0.0.1' }, url);
-
-  it('finds nothing wrong behind a sound proxy', async () => {
-    const change = (headers: IncomingHttpHeaders) => ({ ...headers, 'x-forwarded-for': '198.51.100.4' });
-    const { code, out } = await aside(await startProxy(server.url, { change }));
-    for (const line of [
-      'ok: /desk is closed to strangers (401)',
-      'ok: /desk is closed to a forged X-User (401)',
-      'ok: /api/desk/incidents is closed to strangers (401)',
-      'ok: The server sees this machine as 198.51.100.4.',
-      'ok: A body of 67108864 bytes arrives.',
-      'ok: Answers are streamed.',
-    ]) {
-      expect(out).toContain(line);
-    }
-    expect(code).toBe(0);
   });
 
   it('names a store that is away', async () => {
@@ -119,24 +100,31 @@ describe('npm start -- --check <url>', () => {
     expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*"store":"away"/m)]);
   });
 
-  it.each<[what: string, Faults, ...found: string[]]>([
+  it.each<[what: string, Faults, code: number, ...found: string[]]>([
     [
-      'passes on a forged address, names another scheme and collects answers',
-      { change: (headers) => ({ ...headers, 'x-forwarded-proto': 'https' }), collects: true },
-      'The server believes an address that the visitor sent',
-      'The server sees https://127.0.0.1:',
-      'The proxy collects answers',
+      'that is sound',
+      { change: (headers) => ({ ...headers, 'x-forwarded-for': '198.51.100.4' }) },
+      0,
+      'ok: /desk is closed to strangers (401)',
+      'ok: /desk is closed to a forged X-User (401)',
+      'ok: /api/desk/incidents is closed to strangers (401)',
+      'ok: The server sees this machine as 198.51.100.4.',
+      'ok: A body of 67108864 bytes arrives.',
+      'ok: Answers are streamed.',
     ],
-    ['limits bodies', { maxBytes: 1000 }, 'A body of 67108864 bytes is refused with 413'],
     [
-      'names another host',
-      { change: (headers) => ({ ...headers, host: 'inside.example' }) },
-      'The server sees http://inside.example instead of http://127.0.0.1:',
+      'that passes on a forged address, names another scheme and host, and collects answers',
+      { change: (headers) => ({ ...headers, 'x-forwarded-proto': 'https', host: 'inside.example' }), collects: true },
+      1,
+      'error: The server believes an address that the visitor sent',
+      'error: The server sees https://inside.example instead of http://127.0.0.1:',
+      'error: The proxy collects answers',
     ],
-    ['opens the desk', { opens: true }, '/desk answers 200 to strangers'],
-  ])('names a proxy that %s', async (_what, faults, ...found) => {
-    const { code, out } = await aside(await startProxy(server.url, faults));
-    for (const words of found) expect.soft(out).toContain(`\nerror: ${words}`);
-    expect(code).toBe(1);
+    ['that limits bodies', { maxBytes: 1000 }, 1, 'error: A body of 67108864 bytes is refused with 413'],
+    ['that opens the desk', { opens: true }, 1, 'error: /desk answers 200 to strangers'],
+  ])('checks a proxy %s', async (_what, faults, expected, ...found) => {
+    const { code, out } = await check(header, await startProxy(server.url, faults));
+    for (const words of found) expect.soft(out).toContain(`\n${words}`);
+    expect(code).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sendRaw } from '../../support/raw-http.ts';
 import { SITE_HOST, startWholeSite, type WholeSite } from './whole-site.tsx';
 
@@ -146,23 +146,17 @@ function forget(reply: string): string {
     .replace(/sentry-trace_id=[0-9a-f]{32}/g, 'trace');
 }
 
-describe('an internal header of other software', () => {
-  let plain: string[];
-  beforeAll(async () => {
-    await askAll(); // renders the static page
-    plain = await askAll();
-  });
-
-  it(`has no effect: ${ALL.length} headers`, async () => {
-    expect(ALL.length).toBeGreaterThan(150);
-    expect(plain.map((reply) => Number(reply.split(' ')[1]))).toEqual([
-      200, 200, 401, 200, 200, 401, 404, 401, 303, 415,
-    ]);
-    for (const header of ALL) expect(await askAll(header), header).toEqual(plain);
-  }, 120_000);
-
-  it('leaves no trace', async () => {
-    expect(await askAll()).toEqual(plain);
-    expect(plain.join('')).not.toContain('mark');
-  });
-});
+it(`an internal header of other software has no effect and leaves no trace: ${ALL.length} headers`, async () => {
+  expect(ALL.length).toBeGreaterThan(150);
+  await askAll(); // renders the static page
+  const plain = await askAll();
+  expect(plain.map((reply) => Number(reply.split(' ')[1]))).toEqual([200, 200, 401, 200, 200, 401, 404, 401, 303, 415]);
+  // Together, but each name once in a request, because a second one could hide the first.
+  for (let rest = ALL; rest.length > 0; ) {
+    const group = [...new Map(rest.map((header) => [header.split(':')[0], header])).values()].slice(0, 12);
+    expect(await askAll(group.join('\r\n')), String(group)).toEqual(plain);
+    rest = rest.filter((header) => !group.includes(header));
+  }
+  expect(await askAll()).toEqual(plain);
+  expect(plain.join('')).not.toContain('mark');
+}, 120_000);

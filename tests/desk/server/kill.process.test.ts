@@ -7,14 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/desk/server/desk.ts';
 import { createFolder } from '../../support/folder.ts';
+import { createPostgresDatabase, startPostgres, stopPostgres } from '../../support/postgres.ts';
 import { TYPESCRIPT } from '../../support/typescript-child.ts';
 import { openTestDesk } from '../support/desk.ts';
 import { useDesk } from '../support/use-desk.ts';
-import { usePostgres } from '../support/use-postgres.ts';
-
-const postgres = usePostgres();
-
-/** Other tests use the machine at the same time. */
 
 const childFile = fileURLToPath(new URL('./desk-child.ts', import.meta.url));
 
@@ -83,16 +79,16 @@ describe('a process killed during a burst of failures', () => {
   }, 60_000);
 
   it('loses none if PostgreSQL was unavailable, and another replica reports it', async () => {
-    const databaseUrl = await postgres.createDatabase();
+    const databaseUrl = await createPostgresDatabase();
     const dataDir = createFolder(onTestFinished);
     const opened = await openTestDesk({ dataDir, databaseUrl });
     await opened.calls.readChanges();
     await opened.close();
-    await postgres.stop();
+    await stopPostgres();
     const shown = await killAfter(SHOWN, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
     const { desk } = await useDesk({ dataDir, databaseUrl });
     await expect(desk.calls.find(shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
-    await postgres.start();
+    await startPostgres();
     await expect.poll(() => desk.condition.store).toBe('reachable');
     await expectAll(desk, shown, 1);
   }, 60_000);

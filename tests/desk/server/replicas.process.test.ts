@@ -5,24 +5,28 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { createFolder } from '../../support/folder.ts';
+import { createPostgresDatabase, startPostgres, stopPostgres } from '../../support/postgres.ts';
 import { createFailure } from '../support/desk.ts';
 import { sendReport } from '../support/send-report.ts';
 import { useDesk } from '../support/use-desk.ts';
-import { usePostgres } from '../support/use-postgres.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
-const postgres = usePostgres();
-
 describe('two replicas on one PostgreSQL', () => {
   it('share failures and sessions, and keep serving while it is stopped', async () => {
-    const DESK_DATABASE_URL = await postgres.createDatabase();
-    const [one, two] = await Promise.all([startReplica(DESK_DATABASE_URL), startReplica(DESK_DATABASE_URL)]);
-    await Promise.all([one, two].map((site) => expect.poll(() => storeOf(site), PATIENCE).toBe('reachable')));
+    const DESK_DATABASE_URL = await createPostgresDatabase();
+    const settings = { DESK_DATABASE_URL, OPERATOR_TOKEN };
+    const [one, two] = await Promise.all([startServer(settings), startServer(settings)]);
+    for (const site of [one, two]) {
+      onTestFinished(() => site.stop());
+      await expect.poll(() => storeOf(site), PATIENCE).toBe('reachable');
+    }
 
-    const cookie = await signIn(one);
+    const body = new URLSearchParams({ _action: 'root.signIn', token: OPERATOR_TOKEN });
+    const signedIn = await fetch(`${one.url}/desk`, { method: 'POST', body, redirect: 'manual' });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
     expect((await open(two, '/desk', cookie)).status).toBe(200);
 
     const digest = await report(one);
@@ -32,15 +36,15 @@ describe('two replicas on one PostgreSQL', () => {
       .poll(async () => (await open(two, `/desk/${digest}`, cookie)).text, PATIENCE)
       .toMatch(/2 (?:times|occurrences)/);
 
-    await postgres.stop();
+    await stopPostgres();
     const apart = await report(one, 'while it is away');
     for (const site of [one, two]) {
       expect((await open(site, '/', '')).status).toBe(200);
       await expect.poll(() => storeOf(site), PATIENCE).toBe('away');
       expect((await fetch(`${site.url}/readyz`)).status).toBe(200);
     }
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-    await postgres.start();
+    await new Promise((resolve) => setTimeout(resolve, 1000)); // in which they try to connect several times
+    await startPostgres();
     await expect.poll(async () => (await open(two, `/desk/${apart}`, cookie)).status, PATIENCE).toBe(200);
     for (const { log } of [one, two]) {
       await expect.poll(() => log().match(/store is back/g)?.length, PATIENCE).toBe(1);
@@ -52,7 +56,7 @@ describe('two replicas on one PostgreSQL', () => {
 
 describe('a release and its predecessor on one PostgreSQL', () => {
   it('work side by side if the new one only adds to the schema, and the old one still works afterwards', async () => {
-    const databaseUrl = await postgres.createDatabase();
+    const databaseUrl = await createPostgresDatabase();
     const workerFile = laterRelease(`{ version: 99, statements: () => [
       "ALTER TABLE desk_incidents ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody'",
       'CREATE TABLE desk_owners (name TEXT PRIMARY KEY)' ] }`);
@@ -76,7 +80,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
   }, 60_000);
 
   it('keep what the old one journals while it cannot write', async () => {
-    const databaseUrl = await postgres.createDatabase();
+    const databaseUrl = await createPostgresDatabase();
     const later = laterRelease(`{ version: 99, oldestWriter: 99, statements: () => [] }`);
     const dataDir = createFolder(onTestFinished);
     const after = await openRelease({ databaseUrl, release: 'v2', workerFile: later });
@@ -99,22 +103,9 @@ describe('a release and its predecessor on one PostgreSQL', () => {
   }, 60_000);
 });
 
-async function startReplica(DESK_DATABASE_URL: string): Promise<E2eServer> {
-  const site = await startServer({ DESK_DATABASE_URL, OPERATOR_TOKEN });
-  onTestFinished(() => site.stop());
-  return site;
-}
-
 async function storeOf({ url }: E2eServer): Promise<string> {
   const body = (await (await fetch(`${url}/readyz`)).json()) as { store: string };
   return body.store;
-}
-
-async function signIn({ url }: E2eServer): Promise<string> {
-  const body = new URLSearchParams({ _action: 'root.signIn', token: OPERATOR_TOKEN });
-  const reply = await fetch(`${url}/desk`, { method: 'POST', body, redirect: 'manual' });
-  expect(reply.status).toBe(303);
-  return reply.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
 async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{ status: number; text: string }> {

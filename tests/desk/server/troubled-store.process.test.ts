@@ -1,15 +1,14 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 import { createFailure } from '../support/desk.ts';
 import { useDesk } from '../support/use-desk.ts';
-import { usePostgres } from '../support/use-postgres.ts';
 
-const postgres = usePostgres();
 const PATIENCE = { timeout: 40_000, interval: 50 };
 
 /** A desk whose PostgreSQL is controlled by another administrator. */
 async function openTroubled() {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const admin = openPostgres(url);
   onTestFinished(() => admin.close());
   const role = `poor${new URL(url).pathname.slice(1)}`;
@@ -85,13 +84,3 @@ it('logs failures that the store keeps refusing, and stores the others', async (
   ]);
   expect(site.flaps()).toBe(0);
 }, 60_000);
-
-it('logs a failure that can never be stored without a retry, and stores the rest', async () => {
-  const site = await openTroubled();
-  const broken = createFailure({ digest: '00000002', at: 1.5 }); // not an integer
-  for (const failure of [createFailure(), broken, createFailure()]) site.desk.journal(failure);
-  await expect.poll(site.stored, PATIENCE).toBe(2);
-  expect(site.logged('keeps refusing')).toMatchObject([{ fields: { entry: { full: { id: broken.id } } } }]);
-  expect(site.counts.get(RETRIED)).toBeUndefined();
-  await expect.poll(() => site.desk.waitingBytes, PATIENCE).toBe(0);
-});

@@ -15,24 +15,9 @@ import { redirect, unauthorized } from '../../../src/shared/routing/control-flow
 import { createFakeApi, serve, spyOnLog } from '../../support/app.ts';
 import { CanaryError, createTestPages, type TestPage } from '../../support/pages-app.tsx';
 import { ADA } from '../../support/people.ts';
-import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from '../../support/tunnel-site.ts';
+import { createFakeTunnel, createTunnelSpies } from '../../support/tunnel-site.ts';
 import { testMaker } from '../../support/unguarded.ts';
 import { startDeskSite, toCookie } from '../support/desk-site.ts';
-
-/** Every handler of the engine and the desk in this process, for tests that check every kind of response. */
-export interface WholeSite {
-  /** The port of the site, which is `https://example.com`. */
-  readonly port: number;
-  /** The port of the desk's own listener. */
-  readonly deskPort: number;
-  /** Set by a test. From level 1 on, some requests are refused. */
-  readonly overload: { level: number };
-  readonly tunnel: TunnelSpies;
-  readonly lines: Record<string, unknown>[];
-  /** Signs in to the desk. @returns the cookie */
-  enter(): Promise<string>;
-  close(): void;
-}
 
 export const SITE_HOST = 'example.com';
 export const SITE_ORIGIN = `https://${SITE_HOST}`;
@@ -105,19 +90,20 @@ function createApi() {
   const api = createFakeApi();
   api.use(resource('/form', { POST: [...formBody(), (req, res) => void res.json(req.body)] }));
   api.use(resource('/me', { GET: (req, res) => void res.json({ words: nameUser(req.headers.cookie) }) }));
-  api.use(resource('/gone', { DELETE: (_req, res) => void res.status(204).end() }));
   return api;
 }
 
 const checkToken: CheckToken = (candidate) =>
   candidate === OPERATOR ? { kind: 'known', token: ADA } : { kind: 'wrong' };
 
-export async function startWholeSite(): Promise<WholeSite> {
+export type WholeSite = Awaited<ReturnType<typeof startWholeSite>>;
+
+/** Starts every handler of the engine and the desk in this process, for tests that check every kind of response. */
+export async function startWholeSite() {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel(testMaker, { log, toUrl: tracker.toUrl });
   const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
   const overload = { level: 0, reason: 'renders' as const };
-  const spies = createTunnelSpies();
   const files = new Map<string, PublicFile>();
   for (const path of ['/assets/main-1.js', '/robots.txt']) {
     const file = createAsset(path, Buffer.from('a file of the site'));
@@ -136,17 +122,20 @@ export async function startWholeSite(): Promise<WholeSite> {
       pages: await createTestPages(TABLE, { server: { funnel, origins } }),
       api: createApi(),
       reportPath: '/_report/browser',
-      tunnel: (fail) => createFakeTunnel(spies, { origins, log, fail }),
+      tunnel: (fail) => createFakeTunnel(createTunnelSpies(), { origins, log, fail }),
     },
   });
   const shop = await serve(site.app, { log, headers: toSecurityHeaders(origins) });
   const desk = await serve(site.alone, { log });
   return {
+    /** The port of the site, which is `https://example.com`. */
     port: shop.port,
+    /** The port of the desk's own listener. */
     deskPort: desk.port,
+    /** Set by a test. From level 1 on, some requests are refused. */
     overload,
-    tunnel: spies,
     lines,
+    /** Signs in to the desk. @returns the cookie */
     async enter() {
       const signIn = site.post('/desk', { _action: 'root.signIn', token: OPERATOR });
       return toCookie((await signIn.set('Host', SITE_HOST)).headers);

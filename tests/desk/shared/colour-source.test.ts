@@ -2,19 +2,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { colourSource } from '../../../src/desk/shared/colour-source.ts';
 
-it.each([
-  [
-    "const a: B = find('a', 1); // why",
-    ['const', 'keyword'],
-    ["'a'", 'string'],
-    ['1', 'literal'],
-    ['// why', 'comment'],
-  ],
-  ['<Page title="x" />', ['<Page', 'tag'], ['"x"', 'string']],
-  [' * of the cart\n */\nlet a', [' * of the cart', 'comment'], [' */', 'comment'], ['let', 'keyword']],
-])('colours what it can recognize without context: %j', (text, ...expected) => {
-  const spans = colourSource(text.split('\n')).flat();
-  expect(spans.flatMap((span) => (typeof span === 'string' ? [] : [[span[1], span[0]]]))).toEqual(expected);
+it('colours what it can recognize without context', () => {
+  const lines = [' * of the cart', ' */', "const a: B = find('a', 1); // why", '<Page title="x" />'];
+  const spans = colourSource(lines).map((line) => line.flatMap((span) => (typeof span === 'string' ? [] : [span[0]])));
+  expect(spans).toEqual([['comment'], ['comment'], ['keyword', 'string', 'literal', 'comment'], ['tag', 'string']]);
 });
 
 it('keeps every character of any input', () => {

@@ -1,51 +1,28 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { toAgo, toCount, toDuration, toExactTime, toPlural } from '../../../src/desk/shared/words.ts';
 import { Day, Hour, Minute, Second } from '../../../src/shared/units.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 
-describe('times in words', () => {
-  it.each([
-    [0, 'just now'],
-    [4 * Second, 'just now'],
-    [59 * Second, '59 s ago'],
-    [61 * Second, '1 min ago'],
-    [119 * Minute, '1 h ago'],
-    [49 * Hour, '2 d ago'],
-    [-2 * Hour, 'in 2 h'],
-  ])('says of %i ms before: %s', (ms, words) => {
-    expect(toAgo(NOW - ms, NOW)).toBe(words);
-  });
-
-  it.each([
-    [640, '640 ms'],
-    [12_400, '12.4 s'],
-    [59_999, '1 min'],
-    [200 * Second, '3 min 20 s'],
-    [2 * Hour, '2 h'],
-    [Day + 5 * Hour, '1 d 5 h'],
-  ])('says that %i ms are %s', (ms, words) => {
-    expect(toDuration(ms)).toBe(words);
-  });
-
-  it('shows the exact time in UTC, and accepts invalid times', () => {
-    expect(toExactTime(NOW)).toBe('2026-11-21 20:31:07 UTC');
-    expect(toExactTime(Number.NaN)).toBe('at an unknown time');
-    expect(toExactTime(Number.MAX_VALUE)).toBe('at an unknown time');
-  });
-});
-
-describe('counts in words', () => {
-  it('groups digits as in English', () => {
-    fc.assert(fc.property(fc.nat(), (count) => toCount(count) === count.toLocaleString('en-US')));
-  });
-
-  it('uses the singular and the plural', () => {
-    expect([toPlural(1, 'visitor'), toPlural(0, 'visitor'), toPlural(2000, 'visitor')]).toEqual([
-      '1 visitor',
-      '0 visitors',
-      '2,000 visitors',
-    ]);
-  });
+it.each([
+  [toAgo(NOW - 4 * Second, NOW), 'just now'],
+  [toAgo(NOW - 59 * Second, NOW), '59 s ago'],
+  [toAgo(NOW - 61 * Second, NOW), '1 min ago'],
+  [toAgo(NOW - 119 * Minute, NOW), '1 h ago'],
+  [toAgo(NOW - 49 * Hour, NOW), '2 d ago'],
+  [toAgo(NOW + 2 * Hour, NOW), 'in 2 h'],
+  [toDuration(640), '640 ms'],
+  [toDuration(12_400), '12.4 s'],
+  [toDuration(59_999), '1 min'],
+  [toDuration(200 * Second), '3 min 20 s'],
+  [toDuration(2 * Hour), '2 h'],
+  [toDuration(Day + 5 * Hour), '1 d 5 h'],
+  [toExactTime(NOW), '2026-11-21 20:31:07 UTC'],
+  [toExactTime(Number.NaN), 'at an unknown time'],
+  [toExactTime(Number.MAX_VALUE), 'at an unknown time'],
+  [toCount(1_234_567), '1,234,567'],
+  [toPlural(1, 'visitor'), '1 visitor'],
+  [toPlural(2000, 'visitor'), '2,000 visitors'],
+])('says %j', (words, expected) => {
+  expect(words).toBe(expected);
 });

@@ -1,11 +1,11 @@
-import request, { type Response } from 'supertest';
+import request from 'supertest';
 import { expect } from 'vitest';
 import { toNewOccurrence } from '../../../src/desk/server/store/ingest/batch.ts';
 import type { StoredFailure } from '../../../src/desk/server/store/records.ts';
 import { type ApiDocument, readApiDocument } from '../../support/api-document.ts';
 import { ADA } from '../../support/people.ts';
 import { createFailure } from './desk.ts';
-import { type DeskSite, type DeskSiteOptions, startDeskSite } from './desk-site.ts';
+import { type DeskSiteOptions, startDeskSite } from './desk-site.ts';
 
 export interface AskOptions {
   /** Defaults to the operator's token. Empty: no token. */
@@ -14,19 +14,15 @@ export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The desk's API on an in-memory store. Every response is checked against the API's own OpenAPI document. */
-export interface TestDeskApi {
-  readonly site: DeskSite;
-  readonly document: ApiDocument;
-  ask(method: string, path: string, options?: AskOptions): Promise<Response>;
-  get(path: string, options?: AskOptions): Promise<Response>;
-}
-
 /** Compiled once, because that takes half a second. */
 let shared: ApiDocument | undefined;
 
-/** @param ownDocument whether `document.seen` has only the responses of this API */
-export async function startDeskApi(options: DeskSiteOptions = {}, ownDocument = false): Promise<TestDeskApi> {
+/**
+ * Starts the desk's API on an in-memory store. Every response is checked against the API's own OpenAPI document.
+ *
+ * @param ownDocument whether `document.seen` has only the responses of this API
+ */
+export async function startDeskApi(options: DeskSiteOptions = {}, ownDocument = false) {
   const site = await startDeskSite(options);
   const described = await request(site.app).get('/api/desk/openapi.json');
   if (ownDocument || !shared) shared = readApiDocument(described.body);
@@ -40,7 +36,7 @@ export async function startDeskApi(options: DeskSiteOptions = {}, ownDocument = 
     expect(document.complain(method, `/api/desk${path}`, reply), `${method} ${path}: ${reply.text}`).toEqual([]);
     return reply;
   }
-  return { site, document, ask, get: (path, asked) => ask('get', path, asked) };
+  return { site, document, ask, get: (path: string, options?: AskOptions) => ask('get', path, options) };
 }
 
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total; // here', '}'];

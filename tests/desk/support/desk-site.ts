@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import request, { type Test } from 'supertest';
 import { createCanOpen } from '../../../src/desk/server/access/access.ts';
@@ -11,7 +10,7 @@ import type { DeskLinks } from '../../../src/desk/server/links.ts';
 import { createDeskPages } from '../../../src/desk/server/pages/desk-pages.ts';
 import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
-import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
+import { openStore } from '../../../src/desk/server/store/store.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
 import { DESK_API_PATH } from '../../../src/desk/shared/routes.tsx';
 import { createApp } from '../../../src/server/app.ts';
@@ -19,9 +18,9 @@ import { createFailureMaker } from '../../../src/server/errors/create-failure.ts
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { createCheckToken } from '../../../src/server/front/check-token.ts';
 import { createTokens, type OperatorToken } from '../../../src/server/front/tokens.ts';
+import { createProxyTrust } from '../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../../src/server/request/paths.ts';
-import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { toDeskOrigins } from '../../../src/server/start/open.ts';
 import { parseAddress } from '../../../src/shared/reporting/address.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
@@ -40,14 +39,12 @@ const MANIFEST: AssetManifest = {
 };
 
 export interface DeskSiteOptions {
-  readonly tokens?: readonly OperatorToken[];
   /** What an authenticating proxy sends. */
   readonly proxy?: { readonly header: string; readonly secret: string; readonly operators: readonly string[] };
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
   /** The store's database. Defaults to an in-memory SQLite. */
   readonly driver?: SqlDriver;
-  readonly targets?: readonly string[];
   readonly links?: DeskLinks;
   /** Replaces calls of the desk worker. */
   readonly calls?: Partial<DeskCalls>;
@@ -57,29 +54,10 @@ export interface DeskSiteOptions {
   readonly deps?: TestAppOptions;
 }
 
-/** The real app and desk with an in-memory store and a clock that the test controls. */
-export interface DeskSite {
-  readonly app: RequestListener;
-  /** The desk's own listener. */
-  readonly alone: RequestListener;
-  /** The store that the pages read. */
-  readonly store: Store;
-  /** All log lines. */
-  readonly lines: Record<string, unknown>[];
-  /** Advances the clock (ms) and ages the store's contents. */
-  pass(ms: number): Promise<void>;
-  /** Starts the same desk again with other tokens. */
-  restart(tokens: readonly OperatorToken[]): Promise<DeskSite>;
-  get(path: string, cookie?: string): Test;
-  /** Posts a form like a browser without scripts. */
-  post(path: string, fields: Record<string, string>, cookie?: string): Test;
-  /** Creates the ticket of a sign-in link. */
-  makeTicket(name: string): Promise<string>;
-  /** @returns the cookie of a new session */
-  enter(token?: string): Promise<string>;
-}
+export type DeskSite = Awaited<ReturnType<typeof startDeskSite>>;
 
-export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
+/** Starts the real app and desk with an in-memory store and a clock that the test controls. */
+export async function startDeskSite(options: DeskSiteOptions = {}) {
   let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { environment: 'test' });
@@ -98,7 +76,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     ...options.calls,
   };
 
-  async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
+  async function start(tokens: readonly OperatorToken[]) {
     const { log, lines } = spyOnLog();
     const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: MANIFEST.buildId }), {
       log,
@@ -108,14 +86,13 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);
     const checkToken = createCheckToken(known, () => now);
-    const { targets = [], links = {} } = options;
-    const facts = { environment: 'test', release: 'v1', links, targets };
+    const facts = { environment: 'test', release: 'v1', links: options.links ?? {}, targets: [] };
     const credentials = {
       takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
     };
     const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
     const { pingInterval } = options;
-    const host = { manifest: MANIFEST, funnel, log, origins, page: {} };
+    const host = { build: { manifest: MANIFEST }, records: { funnel, log }, access: { origins }, page: {} };
     const pages = await createDeskPages({ calls, signIn, facts, home: '/', pingInterval }, host);
     const tracker = {
       home: desk.paths[0],
@@ -147,25 +124,35 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
     return {
       app,
+      /** The desk's own listener. */
       alone,
+      /** The store that the pages read. */
       store,
+      /** All log lines. */
       lines,
-      async pass(ms) {
+      /** Advances the clock (ms) and ages the store's contents. */
+      async pass(ms: number) {
         now += ms;
         for (const table of ['desk_sessions', 'desk_links'])
           await driver.run(`UPDATE ${table} SET expires_at = expires_at - ?`, [ms]);
       },
-      restart: start,
-      makeTicket: (name) => makeTicket(known, calls, name),
-      get: (path, cookie) => withCookie(request(app).get(path), cookie),
+      /** Creates the ticket of a sign-in link. */
+      makeTicket: (name: string) => makeTicket(known, calls, name),
+      get: (path: string, cookie?: string) => withCookie(request(app).get(path), cookie),
+      /** Posts a form like a browser without scripts. */
       post,
-      async enter(token = ADA.token) {
+      /** @returns the cookie of a new session */
+      async enter(token: string = ADA.token) {
         const reply = await post('/desk', { _action: 'root.signIn', token });
         return toCookie(reply.headers);
       },
     };
   }
-  return start(options.tokens ?? [ADA, VERA]);
+  return {
+    ...(await start([ADA, VERA])),
+    /** Starts the same desk again with other tokens. */
+    restart: start,
+  };
 }
 
 /** Returns the Cookie header that a browser would send back. @throws if no cookie was set */

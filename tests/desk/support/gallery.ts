@@ -81,17 +81,9 @@ function isProduct({ own, file }: ResolvedFrame): boolean {
 
 /** The address in the first log line that matches. */
 export function addressIn(log: string, isMeant: (line: Record<string, unknown>) => boolean): string | undefined {
-  const lines = log.split('\n').map(parseLine);
-  const line = lines.find((one) => one?.occurrence !== undefined && isMeant(one));
+  const lines = log.split('\n').flatMap((line) => (/^\{.*\}$/.test(line) ? [JSON.parse(line)] : []));
+  const line = lines.find((one) => one.occurrence !== undefined && isMeant(one));
   return line && `${line.digest}-${line.occurrence}`;
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // the last line can be incomplete
-  }
 }
 
 /** Addresses by failure name. */
@@ -102,9 +94,7 @@ const FAILING_PAGES = {
   'loader-property': '/loader/property?token=canary',
   'loader-thrown': '/loader/thrown',
   'loader-cause': '/loader/cause',
-  'loader-string': '/loader/string',
   'loader-network': '/loader/network',
-  'loader-upstream': '/loader/upstream',
   'loader-unsendable': '/loader/unsendable',
   guard: '/guarded',
   'shell-render': '/shell',
@@ -115,8 +105,7 @@ const FAILING_PAGES = {
 const FAILING_STREAMS = {
   'part-render': '/part',
   'after-flush': '/after',
-  'late-rejected': '/late/thrown',
-  'late-native': '/late/native',
+  'late-rejected': '/late',
 };
 /** The last one ends the process. */
 const LOGGED = {
@@ -140,10 +129,8 @@ export async function failOnServer(server: RunningApp): Promise<Addresses> {
     note(name, response.status === 500 && body.includes(address) ? address : '');
   };
   for (const [name, path] of Object.entries(FAILING_PAGES)) await noteHeader(name, await ask(path));
-  for (const name of ['thrown', 'native']) {
-    const body = new URLSearchParams({ _action: `form.${name}` });
-    await noteHeader(`action-${name}`, await ask('/form', { method: 'POST', body }));
-  }
+  const body = new URLSearchParams({ _action: 'form.thrown' });
+  await noteHeader('action-thrown', await ask('/form', { method: 'POST', body }));
   await noteHeader('api-thrown', await ask('/api/orders/7'));
   await noteHeader('api-rejected', await ask('/api/orders/7', { method: 'DELETE' }));
   for (const [name, path] of Object.entries(FAILING_STREAMS)) note(name, await (await ask(path)).text());
@@ -181,12 +168,11 @@ export async function failInBrowser(browser: Browser, { url }: RunningApp): Prom
   };
   const notePress = (name: string, button = name) => note(name, () => press(page, button));
   await open('/browser');
-  for (const name of ['click', 'click-string', 'rejection', 'timer', 'effect']) await notePress(name);
+  for (const name of ['click', 'rejection', 'effect']) await notePress(name);
   await open('/browser');
   await notePress('render');
   await open('/');
   await notePress('home-click', 'open');
-  await notePress('home-list', 'list');
   await press(page, 'more');
   await notePress('more-click', 'buy');
   await note('client-render', () => page.goto('/client-render'));

@@ -11,17 +11,16 @@ import type { Failure } from '../../../src/server/errors/failure.ts';
 import { Hour } from '../../../src/shared/units.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { createFailure, TEST_RETENTION } from './desk.ts';
-import { usePostgres } from './use-postgres.ts';
+import { useEmptyDesk } from './use-postgres.ts';
 
 /** Opens a store and its driver, which are removed at the end of the test. */
 export type OpenTestStore = (rules?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
 
 /** Runs the same tests on a store in SQLite and one in PostgreSQL. */
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
-  const postgres = usePostgres();
   const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
     SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
-    PostgreSQL: async () => openPostgres(await postgres.emptyDesk()),
+    PostgreSQL: async () => openPostgres(await useEmptyDesk()),
   };
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
     say(async (rules) => {
@@ -31,6 +30,14 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
       return { store, driver };
     });
   });
+}
+
+/** Opens a store in memory, which is closed at the end of the test. */
+export async function useMemoryStore(options: Partial<Parameters<typeof openStore>[1]> = {}) {
+  const driver = openSqlite(':memory:', createTestLog());
+  const store = await openStore(driver, { environment: 'production', ...options });
+  onTestFinished(() => store.close());
+  return { store, driver };
 }
 
 /** A full event to ingest. */

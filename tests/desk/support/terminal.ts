@@ -1,5 +1,8 @@
 import { PassThrough } from 'node:stream';
+import { onTestFinished } from 'vitest';
 import { runTerminal } from '../../../src/desk/server/terminal/run-terminal.ts';
+import { createFolder } from '../../support/folder.ts';
+import { useEmptyDesk } from './use-postgres.ts';
 
 export interface Said {
   readonly code: number;
@@ -7,12 +10,19 @@ export interface Said {
   readonly err: string;
 }
 
+export type Env = Readonly<Record<string, string>>;
+
+/** Settings of a desk in a new folder. */
+export const sqliteEnv = async (more: Env = {}): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished), ...more });
+export const postgresEnv = async (more: Env = {}) => sqliteEnv({ DESK_DATABASE_URL: await useEmptyDesk(), ...more });
+
+export const DATABASES = [
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+] as const;
+
 /** Runs the desk's command from source, with piped output. */
-export async function runDesk(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  encoding: BufferEncoding = 'utf8',
-): Promise<Said> {
+export async function runDesk(args: readonly string[], env: Env, encoding: BufferEncoding = 'utf8'): Promise<Said> {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const texts = [out, err].map((stream) => {
     const chunks: Buffer[] = [];

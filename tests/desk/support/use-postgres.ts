@@ -1,33 +1,12 @@
 import pg from 'pg';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
 import { migrate, SCHEMA_VERSION } from '../../../src/desk/server/store/schema.ts';
-import { createPostgresDatabase, startPostgres, stopPostgres } from '../../support/postgres.ts';
-
-export interface TestPostgres {
-  /** Creates a new, empty database. */
-  createDatabase(): Promise<string>;
-  /** Returns a database that tests use sequentially, with the desk's tables and no rows. */
-  emptyDesk(): Promise<string>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** For scripts. In tests, PostgreSQL stops when the process ends. */
-  end(): Promise<void>;
-}
-
-/** Returns this process's PostgreSQL. It starts with the first test that needs it, and stops with the process. */
-export function usePostgres(): TestPostgres {
-  return {
-    createDatabase: createPostgresDatabase,
-    emptyDesk,
-    start: async () => void (await startPostgres()),
-    stop: () => stopPostgres(),
-    end: () => stopPostgres(''),
-  };
-}
+import { createPostgresDatabase, startPostgres } from '../../support/postgres.ts';
 
 let desk: { readonly url: string; readonly meta: unknown } | undefined;
 
-async function emptyDesk(): Promise<string> {
+/** Returns a database that tests use sequentially, with the desk's tables and no rows. */
+export async function useEmptyDesk(): Promise<string> {
   if (desk && (await empty(desk))) return desk.url;
   const url = await createPostgresDatabase();
   const driver = openPostgres(url);

@@ -6,7 +6,7 @@ import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 import { expect, it, onTestFinished } from 'vitest';
 import { noteSourceTexts } from '../../../build/develop/source-texts.mjs';
 import { mapSource } from '../../../build/existing-app.mjs';
-import { createLocations } from '../../../build/sites.mjs';
+import { createLocations } from '../../../build/locations.mjs';
 import { createSourceTable } from '../../../src/server/develop/source-table.ts';
 import { createDigest } from '../../../src/server/errors/digest/create-digest.ts';
 import { loadLocationTable, parseLocationTable } from '../../../src/server/errors/digest/location-table.ts';

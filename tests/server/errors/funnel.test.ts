@@ -146,9 +146,9 @@ describe('a failure', () => {
   it('is stored, then reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
     const stored: [Failure, Visitor | undefined][] = [];
     const told: { failure: Failure; error: unknown }[] = [];
-    const store = (failure: Failure, visitor: Visitor | undefined) => stored.push([failure, visitor]) > told.length;
+    const record = (failure: Failure, visitor: Visitor | undefined) => stored.push([failure, visitor]) > told.length;
     const reporter = { report: (failure: Failure, error: unknown) => void told.push({ failure, error }) };
-    const { fail } = createTestFunnel({ store, reporters: [reporter, reporter] });
+    const { fail } = createTestFunnel({ sinks: { tracker: { record } }, reporters: [reporter, reporter] });
     const info = createInfo();
     info.addBreadcrumb({ category: 'fetch', message: 'GET https://api.example/' });
     const error = boom();
@@ -170,7 +170,7 @@ describe('a failure', () => {
   });
 
   it('is logged in full if it cannot be stored, and so are the errors of the store and of a reporter', () => {
-    const { fail, lines } = createTestFunnel({ store: trap, reporters: [{ report: trap }] });
+    const { fail, lines } = createTestFunnel({ sinks: { tracker: { record: trap } }, reporters: [{ report: trap }] });
     expect(fail(boom())).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
     const fault = { msg: 'A failure could not be reported.', stack: expect.stringContaining('trap') };
     expect(lines).toMatchObject([

@@ -13,9 +13,14 @@ import { startPages, type TestPage } from '../../support/pages-app.tsx';
 function collect() {
   const failures: Failure[] = [];
   const { log, lines } = spyOnLog();
-  const store = (failure: Failure, visitor: Visitor | undefined) =>
+  const record = (failure: Failure, visitor: Visitor | undefined) =>
     failures.push({ ...failure, ...(visitor && { visitor: visitor.id ?? visitor.address }) }) > 0;
-  reportTo(createFunnel(createFailureMaker({ build: 'test', scrubber: createScrubber() }), { log, store }));
+  reportTo(
+    createFunnel(createFailureMaker({ build: 'test', scrubber: createScrubber() }), {
+      log,
+      sinks: { tracker: { record } },
+    }),
+  );
   return { failures, lines };
 }
 

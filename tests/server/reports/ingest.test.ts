@@ -9,7 +9,7 @@ const SPAN = 'b'.repeat(16);
 const site = await startTunnelSite({
   upstreamDsn: DSN,
   trustProxy: ['loopback'],
-  store: { isKnown: async () => true },
+  tracker: { isKnown: async () => true },
 });
 let serial = 0;
 

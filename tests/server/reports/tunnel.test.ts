@@ -101,7 +101,7 @@ describe('an envelope with an event', () => {
     ['store throws', {}, () => expect.unreachable(), 500],
   ])('is stored when it is sent again if the %s', async (_what, tags, fail, status) => {
     const record = vi.fn(() => true).mockImplementationOnce(fail);
-    const broken = await start({ store: { record } });
+    const broken = await start({ tracker: { record } });
     const body = toSound(broken, createEvent({ event_id: nextId(), tags }));
     const { status: first, headers } = await post(body, {}, broken);
     expect([first, headers.get('retry-after')]).toEqual([status, status === 503 ? '30' : null]);

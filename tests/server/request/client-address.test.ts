@@ -1,8 +1,7 @@
 import express from 'express';
 import request from 'supertest';
 import { expect, it } from 'vitest';
-import { toClientAddress } from '../../../src/server/request/client-address.ts';
-import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
+import { createProxyTrust, toClientAddress } from '../../../src/server/request/client-address.ts';
 
 it.each<[number | string[], string, string]>([
   [0, '6.6.6.6', '127.0.0.1'],

@@ -22,7 +22,7 @@ function createMemoryTracker(failures: Map<string, Failure>): Tracker {
       FAILURES_KEPT: { about: 'How many.', example: '9', schema: parsed('is not 9.', Number).prefault('9') },
     },
     paths: ['/failures'],
-    guarded: ['/failures'],
+    check: { guarded: ['/failures'], headers: [], trouble: [] },
     routes: [],
     files: { folder: '', files: [] },
     toUrl: (address) => `/failures/${address}`,
@@ -74,9 +74,9 @@ async function start(tracker: Tracker | undefined, env: Record<string, string> =
   for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const site = { dist, product, routes, document: TestDocument, errorPages: TEST_ERROR_PAGES };
-  const { site: main, desk } = connect(await open({ ...site, ...(tracker && { tracker }) }));
+  const { main, second } = connect(await open({ ...site, ...(tracker && { tracker }) }));
   const [url, deskUrl] = await Promise.all(
-    [main, desk].map(async (port) => port && `http://127.0.0.1:${await listenInTest(port.server)}`),
+    [main, second].map(async (port) => port && `http://127.0.0.1:${await listenInTest(port.server)}`),
   );
   return { url, deskUrl, dataDir };
 }

@@ -25,14 +25,14 @@ export type Proof = { readonly token: string } | { readonly ticket: string };
 export type ReadAccess = (req: IncomingMessage, res: ServerResponse) => Promise<Access>;
 
 /** How long a page of the site waits for the store (ms). */
-const PATIENCE = 250 * Millisecond;
+const IDENTIFY_TIME = 250 * Millisecond;
 
 /** Returns whether a visitor of the site is signed in to the desk; false if the store does not answer in time. */
 export function createCanOpen(signIn: Pick<SignIn, 'identify' | 'isIssued'>): OpenedTracker['canOpen'] {
   return function canOpen(req) {
     const session = sessionCookieOf(req);
     if (session === undefined || !signIn.isIssued(session)) return false;
-    const known = withinTime(PATIENCE, signIn.identify(session));
+    const known = withinTime(IDENTIFY_TIME, signIn.identify(session));
     return known.then(
       (operator) => operator !== undefined,
       () => false,

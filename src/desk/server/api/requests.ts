@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseAddress } from '#engine/tracker';
 import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
-import { firsts, MAX_TEXT } from '../read-view.ts';
+import { firsts, MAX_FILTER_LENGTH } from '../read-view.ts';
 import { isCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
@@ -30,7 +30,7 @@ const Occurrence = spelled(
   'This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.',
 ).describe('The last 8 characters of an address: `9F4W0R6B`.');
 
-const word = z.string().trim().min(1).max(MAX_TEXT);
+const word = z.string().trim().min(1).max(MAX_FILTER_LENGTH);
 
 const environment = word.optional();
 

@@ -30,7 +30,7 @@ const LIMITS: JournalLimits = {
 };
 
 /** The pause after a failed write (ms), so that a storm of failures does not retry each time. */
-const RETRY_TIME = 100 * Millisecond;
+const WRITE_RETRY_PAUSE = 100 * Millisecond;
 
 const UNWRITABLE =
   'The journal cannot be written, so failures are only in the log until it can. Check whether the disk of DATA_DIR is full or read-only, and whether the store of the desk accepts failures.';
@@ -67,7 +67,7 @@ export function createJournal(options: JournalOptions) {
       isFailing = false;
       return true;
     } catch (error) {
-      retryAt = now() + RETRY_TIME;
+      retryAt = now() + WRITE_RETRY_PAUSE;
       if (!isFailing) log.error({ err: error }, UNWRITABLE);
       isFailing = true;
       return false;

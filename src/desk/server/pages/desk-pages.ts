@@ -60,7 +60,10 @@ interface DeskPagesOptions {
   readonly pingInterval?: number | undefined;
 }
 
-interface Host extends Pick<TrackerHost, 'manifest' | 'funnel' | 'log' | 'origins'> {
+interface Host {
+  readonly build: Pick<TrackerHost['build'], 'manifest'>;
+  readonly records: Pick<TrackerHost['records'], 'funnel' | 'log'>;
+  readonly access: Pick<TrackerHost['access'], 'origins'>;
   readonly page: Partial<TrackerHost['page']>;
 }
 
@@ -70,8 +73,10 @@ interface Host extends Pick<TrackerHost, 'manifest' | 'funnel' | 'log' | 'origin
  */
 export async function createDeskPages(
   { calls, signIn, facts, home, pingInterval }: DeskPagesOptions,
-  { manifest, funnel, log, origins, page }: Host,
+  { build, records, access, page }: Host,
 ): Promise<RequestHandler> {
+  const { funnel, log } = records;
+  const { origins } = access;
   const { earlyScript, reportPath, traced } = page;
   const readAccess = createReadAccess(signIn);
   const pageCalls = toPageCalls(calls);
@@ -90,7 +95,7 @@ export async function createDeskPages(
       }),
     },
     server: {
-      manifest: toAppManifest(manifest, 'desk'),
+      manifest: toAppManifest(build.manifest, 'desk'),
       funnel,
       log,
       // The desk shows untrusted text, so the policy forbids even `style` attributes.

@@ -19,7 +19,7 @@ export interface KnownBuild {
 }
 
 /** The most builds that are listed (a count). Charts, filters and open tabs need those of some weeks. */
-const MAX_LISTED = 500;
+const MAX_LISTED_BUILDS = 500;
 
 export type BuildTable = ReturnType<typeof createBuildTable>;
 
@@ -73,7 +73,7 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
     /** Lists the latest builds of all environments. Events from unknown builds are not trusted. */
     async listBuilds(): Promise<KnownBuild[]> {
       return reader.all<KnownBuild>(
-        `SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC LIMIT ${MAX_LISTED}`,
+        `SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC LIMIT ${MAX_LISTED_BUILDS}`,
       );
     },
 
@@ -81,7 +81,7 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
     async listDeployments(of: string): Promise<KnownBuild[]> {
       return reader.all<KnownBuild>(
         `SELECT b.id, b.release, d.first_at AS "firstAt" FROM desk_builds b
-          JOIN desk_deployments d ON d.build = b.id AND d.environment = ? ORDER BY d.first_at DESC LIMIT ${MAX_LISTED}`,
+          JOIN desk_deployments d ON d.build = b.id AND d.environment = ? ORDER BY d.first_at DESC LIMIT ${MAX_LISTED_BUILDS}`,
         [of],
       );
     },

@@ -8,7 +8,7 @@ export interface Cursor {
 }
 
 const FORM = /^(\w+)\.(\d{1,16})\.(.+)$/;
-const MAX_LENGTH = 200;
+const MAX_CURSOR_LENGTH = 200;
 
 /** Returns the cursor as text for a URL. */
 export function writeCursor({ order, value, id }: Cursor): string {
@@ -28,7 +28,7 @@ export function readCursor(text: string, order: string): Cursor {
 }
 
 function parseCursor(text: string): Cursor | undefined {
-  const [, order = '', value, id = ''] = (text.length <= MAX_LENGTH && FORM.exec(text)) || [];
+  const [, order = '', value, id = ''] = (text.length <= MAX_CURSOR_LENGTH && FORM.exec(text)) || [];
   if (value === undefined || !Number.isSafeInteger(Number(value))) return undefined;
   return { order, value: Number(value), id: id.replaceAll('\0', '').toWellFormed() };
 }

@@ -10,7 +10,7 @@ export interface ProcessStart {
   readonly startedAt: number;
 }
 
-/** The state of a process, which its main thread sends once a second. */
+/** The state of a process, which is written once a second. */
 export interface Heartbeat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */

@@ -4,11 +4,11 @@ import type { StoredFailure } from './records.ts';
 import { placeholders, type Sql, type SqlValue, toColumn } from './sql.ts';
 
 /** The length of an incident's search text (characters). It has room for some different URLs and user agents. */
-const MAX_TEXT = 2500;
+const MAX_SEARCH_TEXT = 2500;
 /** The length of one of its lines (characters). */
-const MAX_LINE = 300;
+const MAX_SEARCH_LINE = 300;
 /** The number of frames of each error whose files are in it. */
-const MAX_FRAMES = 10;
+const MAX_SEARCH_FRAMES = 10;
 /** The number of words that a search uses, and the length of each (characters). */
 const MAX_WORDS = 8;
 const MAX_WORD = 100;
@@ -66,8 +66,8 @@ function addLines(text: string, added: readonly string[]): string {
   const lines = new Set(text.split('\n').filter(Boolean));
   let length = text.length;
   for (const line of added) {
-    const clean = toColumn(line.replace(/\s+/g, ' '), MAX_LINE).toLowerCase();
-    if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_TEXT) continue;
+    const clean = toColumn(line.replace(/\s+/g, ' '), MAX_SEARCH_LINE).toLowerCase();
+    if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_SEARCH_TEXT) continue;
     lines.add(clean);
     length += clean.length + 1;
   }
@@ -90,7 +90,7 @@ function listLines(failure: StoredFailure): string[] {
     request?.url ?? '',
     request?.headers?.['user-agent'] ?? '',
     ...errors.flatMap(({ frames }, index) =>
-      (resolved?.[index] ?? frames).slice(0, MAX_FRAMES).map(({ file }) => file),
+      (resolved?.[index] ?? frames).slice(0, MAX_SEARCH_FRAMES).map(({ file }) => file),
     ),
   ];
 }

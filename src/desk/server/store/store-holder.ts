@@ -1,5 +1,5 @@
-import type { Count } from '#engine/tracker';
 import { Minute } from '../../../shared/units.ts';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
 import { RETRY_LONGEST } from '../limits.ts';
@@ -14,7 +14,7 @@ interface StoreHolderOptions {
   readonly signals: Pick<Signals, 'storeState'>;
   /** The first wait before the next attempt (ms). */
   readonly retryFirst: number;
-  readonly count: Count;
+  readonly count: DeskCount;
   readonly log: DeskLog;
 }
 

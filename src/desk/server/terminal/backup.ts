@@ -19,7 +19,7 @@ const LEFT_OUT = [
 ];
 
 /** How long SQLite waits for a lock of the server (ms). */
-const PATIENCE = 10 * Second;
+const LOCK_WAIT = 10 * Second;
 
 /**
  * Copies the SQLite store as of one moment, while a server can be using it. Only the file's owner can read the copy. It
@@ -35,7 +35,7 @@ export function writeBackup(dataDir: string, file: string): void {
   try {
     rmSync(part, { force: true });
     closeSync(openSync(part, 'wx', 0o600)); // SQLite would make it readable for everyone
-    use(new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true, timeout: PATIENCE }), (store) =>
+    use(new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true, timeout: LOCK_WAIT }), (store) =>
       store.prepare('VACUUM INTO ?').run(part),
     );
     use(new DatabaseSync(part), (copy) => {

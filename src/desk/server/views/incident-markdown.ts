@@ -183,7 +183,7 @@ function toSource({ file, line, source }: FrameShape): string | undefined {
   return join([toCode(`${file}:${line}`), toBlock(lines.join('\n'))]);
 }
 
-function toStory(story: StoryShape): string {
+function toStory(story: StoryShape): string | undefined {
   switch (story.kind) {
     case 'hydration':
       return join([story.meaning, story.said && toBlock(story.said)]);
@@ -196,17 +196,23 @@ function toStory(story: StoryShape): string {
           ['Memory', story.memory === undefined ? undefined : toMebibytes(story.memory)],
           ['Blocked for', story.blockedFor === undefined ? undefined : toDuration(story.blockedFor)],
         ]),
-        toSection(
-          'Requests in flight',
-          story.inFlight
-            .slice(0, MOST)
-            .map(
-              ({ requestId, method, route, ms }) =>
-                `- ${toDuration(ms)} ${toCode(`${method} ${route}`)} ${toCode(requestId)}`,
-            ),
-        ),
+        toRequests(story.inFlight),
       ]);
+    case 'blocked-loop':
+      return toRequests(story.inFlight);
   }
+}
+
+function toRequests(inFlight: Extract<StoryShape, { kind: 'blocked-loop' }>['inFlight']): string | undefined {
+  return toSection(
+    'Requests in flight',
+    inFlight
+      .slice(0, MOST)
+      .map(
+        ({ requestId, method, route, ms }) =>
+          `- ${toDuration(ms)} ${toCode(`${method} ${route}`)} ${toCode(requestId)}`,
+      ),
+  );
 }
 
 function toRelease({ release, count, isRegression }: ReleaseShape): string {

@@ -6,6 +6,7 @@ import type { StoredFailure } from '../store/records.ts';
 /** Returns the fields of `extra` that no story includes, so that they are not shown twice. */
 export function toUntold({ kind, extra = {} }: StoredFailure): Readonly<Record<string, unknown>> {
   if (kind === 'unclean-death') return { process: extra.process };
+  if (kind === 'blocked-loop') return { ms: extra.ms, since: extra.since };
   const { contexts, ...rest } = extra;
   const { react, ...others } = toRecord(contexts);
   const left = kind === 'hydration' || react === undefined ? others : { react, ...others };
@@ -16,8 +17,9 @@ export function toUntold({ kind, extra = {} }: StoredFailure): Readonly<Record<s
 export function presentStory(failure: StoredFailure): StoryShape | undefined {
   const { kind, extra = {} } = failure;
   if (kind === 'hydration') return presentMismatch(failure);
+  // Browsers cannot report these kinds, so `extra` is as the server wrote it.
+  if (kind === 'blocked-loop') return { kind, inFlight: (extra as unknown as StoryOf<typeof kind>).inFlight ?? [] };
   if (kind !== 'unclean-death') return undefined;
-  // Browsers cannot report this kind, so `extra` is as the server wrote it.
   const { lastHeardAt, startedAt, memory, blockedFor, inFlight } = extra as unknown as StoryOf<typeof kind>;
   return defined({ kind, lastHeardAt, startedAt, memory, blockedFor, inFlight });
 }

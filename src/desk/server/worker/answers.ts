@@ -86,7 +86,7 @@ export function createAnswers({ holder, writer, processes, notifier, isShared, c
       return (await holder.use((store) => store.isEchoAwaited(address))) === true;
     },
     sendTestNotifications: () => notifier.sendTest(),
-    beat: async (heartbeat) => processes.note(heartbeat),
+    beat: async (inFlight) => processes.note(inFlight),
     async settle() {
       await writer.settle(SETTLE_PATIENCE);
       return !writer.isBehind;

@@ -1,6 +1,6 @@
+import type { InFlightRequest } from '#engine/tracker';
 import type { TestResult } from '../../shared/actions.ts';
 import type { Resolved } from '../store/find-incident.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { FoundIncident } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -56,8 +56,8 @@ export interface DeskCalls extends StoreCalls {
   isEchoAwaited(address: string): Promise<boolean>;
   /** Sends a test notification to each target. */
   sendTestNotifications(): Promise<readonly TestResult[]>;
-  /** Stores a heartbeat of the main thread. */
-  beat(heartbeat: Heartbeat): Promise<void>;
+  /** Notes the requests that the main thread answers. */
+  beat(inFlight: readonly InFlightRequest[]): Promise<void>;
   /** Waits briefly until everything in the journal is stored. @returns false if something still waits */
   settle(): Promise<boolean>;
   /** Waits until everything in the journal is stored. */
@@ -65,3 +65,18 @@ export interface DeskCalls extends StoreCalls {
   /** Called when the process ends on purpose. */
   close(): Promise<void>;
 }
+
+/** The calls that the worker answers itself. */
+const WORKER_CALLS = {
+  find: true,
+  resolveQuery: true,
+  isEchoAwaited: true,
+  sendTestNotifications: true,
+  beat: true,
+  settle: true,
+  flush: true,
+  close: true,
+} satisfies Record<Exclude<keyof DeskCalls, keyof StoreCalls>, true>;
+
+/** The names of all calls. */
+export const CALLS = [...READS, ...CHANGES, ...OTHERS, ...Object.keys(WORKER_CALLS)] as (keyof DeskCalls)[];

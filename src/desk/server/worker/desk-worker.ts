@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Count } from '#engine/tracker';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { createSignals } from '../ingest/signals.ts';
 import {
@@ -29,7 +29,7 @@ import { createWriter } from './writer.ts';
 
 interface DeskWorkerOptions {
   readonly start: WorkerStart;
-  readonly count: Count;
+  readonly count: DeskCount;
   readonly log: DeskLog;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly onRetained: (report: RetentionReport) => void;
@@ -58,7 +58,11 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, holder, log });
   const moveJournal = createMoveJournal({ holder, prepare, onStored: notifier.wake, count, log });
   const writer = createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log });
-  const watchdog = createWatchdog({ signals, onBlocked });
+  const watchdog = createWatchdog({
+    signals,
+    onSilent: () => void processes.noteSilent(),
+    onBlocked: (report) => onBlocked({ ...report, inFlight: processes.whenSilent }),
+  });
   const processes = createProcessRecords({
     start: { id: process, build, release, environment, startedAt },
     folder: journal.folder,

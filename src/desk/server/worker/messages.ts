@@ -1,4 +1,4 @@
-import type { Count } from '#engine/tracker';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import type { DeskRetention } from '../read-settings.ts';
@@ -52,7 +52,7 @@ export type FromWorker =
   | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
   /** The worker runs. */
   | { readonly say: 'alive' }
-  | { readonly say: 'count'; readonly args: Parameters<Count> }
+  | { readonly say: 'count'; readonly args: Parameters<DeskCount> }
   | { readonly say: 'log'; readonly level: keyof DeskLog; readonly fields: object; readonly message: string }
   | { readonly say: 'blocked'; readonly report: BlockedLoop }
   | { readonly say: 'retained'; readonly report: RetentionReport };

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Count } from '#engine/tracker';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
 import { dropSegments, type LogPosition, listSegments, type Segment } from '../ingest/segments.ts';
@@ -30,7 +30,7 @@ interface MoveJournalOptions {
   readonly prepare: Prepare;
   /** Called after each stored batch. */
   readonly onStored: () => void;
-  readonly count: Count;
+  readonly count: DeskCount;
   readonly log: DeskLog;
 }
 

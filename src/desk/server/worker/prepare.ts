@@ -16,7 +16,7 @@ interface PrepareOptions {
 }
 
 /** The new digests that are remembered (a count). */
-const MAX_REMEMBERED = 1000;
+const MAX_REMEMBERED_DIGESTS = 1000;
 
 /** Turns journal entries into occurrences: applies source maps, and adds missing digests. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<NewOccurrence[]>;
@@ -25,7 +25,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
   /** How often maps could not be read since the last complete batch. */
   let tries = 0;
   /** The new digests of failures, by build and old digest. Their summaries lack what a digest is made from. */
-  const newDigests = new BoundedMap<string>(MAX_REMEMBERED);
+  const newDigests = new BoundedMap<string>(MAX_REMEMBERED_DIGESTS);
 
   async function prepareFailure(failure: Failure): Promise<NewOccurrence> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;

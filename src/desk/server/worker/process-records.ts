@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDigest, emptyLocationTable, type Failure, toOccurrence } from '#engine/tracker';
+import { createDigest, emptyLocationTable, type Failure, type InFlightRequest, toOccurrence } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import { DEAD_AFTER } from '../limits.ts';
-import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
+import type { DeadProcess, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
 import type { DeadJournal } from './adopt.ts';
+import { askForRequests } from './requests-of-main.ts';
 
 interface ProcessRecordsOptions {
   readonly start: ProcessStart;
@@ -29,7 +30,9 @@ export type ProcessRecords = ReturnType<typeof createProcessRecords>;
 
 /** Writes the record of this process, and reports the deaths of others. */
 export function createProcessRecords({ start, folder, holder, blockedMs, namespace, log }: ProcessRecordsOptions) {
-  let last: Heartbeat = { inFlight: [], memory: 0 };
+  let inFlight: readonly InFlightRequest[] = [];
+  let whenSilent: readonly InFlightRequest[] = [];
+  let memory = 0;
   let writing: Promise<void> | undefined;
   let isEnded = false;
   /** When the store last refused the heartbeat (ms, monotonic). */
@@ -41,7 +44,12 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
 
   async function writeHeartbeat(): Promise<void> {
     try {
-      await holder.use((store) => store.storeHeartbeat(start, last, blockedMs()));
+      memory = process.memoryUsage.rss();
+    } catch {
+      // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
+    }
+    try {
+      await holder.use((store) => store.storeHeartbeat(start, { inFlight, memory }, blockedMs()));
     } catch (error) {
       refusedAt = performance.now();
       if (!(error instanceof StoreError))
@@ -68,9 +76,21 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
   return {
     /** Writes the heartbeat. Call it every `BEAT_INTERVAL`. */
     write,
-    /** Notes a heartbeat of the main thread. The last one is repeated while it is blocked, because the process lives. */
-    note(beat: Heartbeat) {
-      last = beat;
+    /** Notes the requests in flight. They are written again while the main thread is blocked, because the process lives. */
+    note(requests: readonly InFlightRequest[]) {
+      inFlight = requests;
+    },
+    /** Notes the requests of a main thread that became silent. It can die before the next heartbeat. */
+    async noteSilent() {
+      whenSilent = [];
+      const requests = await askForRequests();
+      if (requests) whenSilent = inFlight = requests;
+      await writing;
+      write();
+    },
+    /** What the main thread answered when it last became silent. */
+    get whenSilent() {
+      return whenSilent;
     },
     /** Records the end of a process that left a journal. @returns its environment */
     async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {

@@ -1,3 +1,4 @@
+import type { InFlightRequest } from '#engine/tracker';
 import type { Signals } from '../ingest/signals.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
 
@@ -6,12 +7,16 @@ export interface BlockedLoop {
   /** When the block began (ms since 1970), and how long it lasted (ms). */
   readonly at: number;
   readonly ms: number;
+  /** The requests in flight when the block began: one of them caused it. Empty if the thread did not say. */
+  readonly inFlight: readonly InFlightRequest[];
 }
 
 interface WatchdogOptions {
   readonly signals: Pick<Signals, 'pulses' | 'waiting'>;
+  /** Called once, as soon as the main thread misses a pulse. */
+  readonly onSilent: () => void;
   /** Called once, when the main thread continues. */
-  readonly onBlocked: (report: BlockedLoop) => void;
+  readonly onBlocked: (report: Omit<BlockedLoop, 'inFlight'>) => void;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
@@ -23,7 +28,7 @@ interface WatchdogOptions {
 const LATE_LOOK = 2 * PULSE_INTERVAL;
 
 /** Detects a blocked main thread. */
-export function createWatchdog({ signals, onBlocked, now = () => performance.now() }: WatchdogOptions) {
+export function createWatchdog({ signals, onSilent, onBlocked, now = () => performance.now() }: WatchdogOptions) {
   let pulses = signals.pulses;
   let lastLook = now();
   /** Since the last pulse (ms). */
@@ -40,7 +45,9 @@ export function createWatchdog({ signals, onBlocked, now = () => performance.now
       lastLook += elapsed;
       if (signals.pulses === pulses && !signals.waiting) {
         // Before the first pulse, the program is still loading.
-        if (pulses > 0) silent += Math.min(elapsed, LATE_LOOK);
+        if (pulses === 0) return;
+        if (silent === 0) onSilent();
+        silent += Math.min(elapsed, LATE_LOOK);
         return;
       }
       pulses = signals.pulses;

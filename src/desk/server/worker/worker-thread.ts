@@ -1,13 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import type { Count } from '#engine/tracker';
+import type { InFlightRequest } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
-import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import { createAnswers } from './answers.ts';
-import type { DeskCalls } from './desk-calls.ts';
-import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
+import { CALLS, type DeskCalls } from './desk-calls.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './messages.ts';
+import { createQuestions, type QuestionLimits } from './questions.ts';
 import type { BlockedLoop } from './watchdog.ts';
 
 /** The state of the desk worker. `restarting`: it crashed. `ended`: the desk is closed. */
@@ -20,21 +19,17 @@ interface WorkerThreadOptions {
   /** Starts the worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   readonly log: DeskLog;
-  readonly count?: Count | undefined;
+  readonly count?: DeskCount | undefined;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly limits?: Partial<WorkerThreadLimits>;
 }
 
-export interface WorkerThreadLimits {
+export interface WorkerThreadLimits extends QuestionLimits {
   /** The first and longest wait before a crashed worker is restarted (ms). */
   readonly restartFirst: number;
   readonly restartLongest: number;
   /** How long a worker must run without a crash until the wait is reset (ms). */
   readonly steadyAfter: number;
-  /** How long a call waits for its answer (ms). */
-  readonly answerWithin: number;
-  /** The most unanswered calls, so that a worker that hangs does not fill the memory. */
-  readonly maxQuestions: number;
 }
 
 const LIMITS: WorkerThreadLimits = {
@@ -45,40 +40,20 @@ const LIMITS: WorkerThreadLimits = {
   maxQuestions: 500,
 };
 
-/** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
-const PATIENCE: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
-  sendTestNotifications: 60 * Second,
-  flush: 60 * Second,
-  close: 60 * Second,
-};
-
 /**
  * Heap limits in megabytes. The first limits garbage in a storm. The second limits what a broken source map
  * can use, and the thread crashes past it.
  */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
-/** The names of the calls, from the object that answers them in the worker. Here it answers nothing, so it needs no parts. */
-const CALLS = Object.keys(createAnswers({} as Parameters<typeof createAnswers>[0])) as (keyof DeskCalls)[];
-
-const GONE = 'The desk worker is not running.';
-const LATE = 'The desk worker did not answer in time.';
-const FULL = 'The desk worker has too many unanswered questions.';
 const CRASHED = 'The desk worker crashed. Spillway restarts it. Failures wait in the journal until then.';
-
-interface Question {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
-}
 
 /** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
 export function createWorkerThread(options: WorkerThreadOptions) {
   const { file, start, startWithin, log, count, onBlocked } = options;
-  const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions } = { ...LIMITS, ...options.limits };
-  /** Calls without an answer, also those that timed out: the worker is still busy with them. */
-  const questions = new Map<number, Question>();
-  let lastId = 0;
+  const limits = { ...LIMITS, ...options.limits };
+  const { restartFirst, restartLongest, steadyAfter } = limits;
+  const questions = createQuestions(limits, count);
   let wait = restartFirst;
   let state: WorkerState = 'starting';
   /** Whether the worker was asked to end itself. */
@@ -106,7 +81,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     });
     thread.on('exit', (code) => {
       worker = undefined;
-      for (const id of [...questions.keys()]) take(id)?.reject(refuse('gone', GONE));
+      questions.rejectAll();
       if (state === 'ended' || isClosing) return;
       state = 'restarting';
       if (performance.now() - startedAt >= steadyAfter) wait = restartFirst;
@@ -124,26 +99,13 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     say({ say: 'wake' });
   }
 
-  function take(id: number): Question | undefined {
-    const question = questions.get(id);
-    questions.delete(id);
-    clearTimeout(question?.timer);
-    return question;
-  }
-
-  function refuse(reason: 'gone' | 'late' | 'full', message: string): StoreAwayError {
-    count?.('spillway_desk_calls_refused_total', { reason });
-    return new StoreAwayError(message);
-  }
-
   function hear(message: FromWorker): void {
     if (state !== 'ended') state = 'running';
     if (message.say === 'log') log[message.level](message.fields, message.message);
     else if (message.say === 'blocked') onBlocked(message.report);
     else if (message.say === 'count') count?.(...message.args);
     else if (message.say === 'retained') retained = message.report;
-    else if (message.say === 'answer') take(message.id)?.resolve(message.value);
-    else if (message.say === 'refusal') take(message.id)?.reject(toError(message.why, message.message));
+    else if (message.say === 'answer' || message.say === 'refusal') questions.settle(message);
   }
 
   function say(message: ToWorker): void {
@@ -152,15 +114,11 @@ export function createWorkerThread(options: WorkerThreadOptions) {
 
   async function call(name: keyof DeskCalls, args: readonly unknown[]): Promise<unknown> {
     startNow();
-    if (!worker) throw refuse('gone', GONE);
-    if (questions.size >= maxQuestions) throw refuse('full', FULL);
+    if (!worker) throw questions.refuseGone();
+    const { id, answer } = questions.add(name);
     isClosing ||= name === 'close';
-    lastId += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => reject(refuse('late', LATE)), PATIENCE[name] ?? answerWithin).unref();
-    questions.set(lastId, { resolve, reject, timer });
-    say({ say: 'call', id: lastId, name, args });
-    return promise;
+    say({ say: 'call', id, name, args });
+    return answer;
   }
 
   const calls = Object.fromEntries(
@@ -183,14 +141,14 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       startNow();
       say({ say: 'wake' });
     },
-    /** Sends a heartbeat, unless the last one has no answer yet. Call it regularly. */
-    beat(beat: Heartbeat) {
+    /** Sends the requests in flight, unless the last ones have no answer yet. Call it regularly. */
+    beat(inFlight: readonly InFlightRequest[]) {
       if (!worker || isBeating) return;
       isBeating = true;
       const isOver = () => {
         isBeating = false;
       };
-      calls.beat(beat).then(isOver, isOver);
+      calls.beat(inFlight).then(isOver, isOver);
     },
     calls,
     /** Ends the thread immediately. */
@@ -201,9 +159,4 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       await worker?.terminate();
     },
   };
-}
-
-function toError(why: Refusal, message: string): Error {
-  if (why === 'away') return new StoreAwayError(message);
-  return why === 'broken' ? new Error(message) : new QueryFailedError(why, message);
 }

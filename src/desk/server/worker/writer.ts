@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Count } from '#engine/tracker';
+import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
 import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
@@ -16,7 +16,7 @@ interface WriterOptions {
   readonly holder: Pick<StoreHolder, 'use'>;
   /** The first wait before the store is tried again (ms). */
   readonly retryFirst: number;
-  readonly count: Count;
+  readonly count: DeskCount;
   readonly log: DeskLog;
 }
 

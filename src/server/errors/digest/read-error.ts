@@ -10,9 +10,9 @@ import { cutAtWord } from '../trim.ts';
 /** The part of a stack's frames that is logged (UTF-16 code units). */
 const MAX_FRAMES_LENGTH = 16 * KiB;
 /** How far a cut can move back to the end of a word (UTF-16 code units): digests read less than what is left. */
-const MAX_WORD_LENGTH = MAX_MESSAGE_LENGTH - 300;
+const MAX_MESSAGE_CUT = MAX_MESSAGE_LENGTH - 300;
 /** Errors of an `AggregateError` that are read (count). */
-const MAX_MEMBERS = 100;
+const MAX_READ_MEMBERS = 100;
 
 /** What a thrown object without a message is called. Its content follows, which digests do not read. */
 export const OBJECT = 'an object that is no Error';
@@ -67,7 +67,7 @@ function readMembers(error: unknown): { members?: string[] } {
   const members = read(error, 'errors');
   try {
     if (readClass(error) !== 'AggregateError' || !Array.isArray(members)) return {};
-    const classes = members.slice(0, MAX_MEMBERS).map((one) => (isError(one) ? readClass(one) : 'NonError'));
+    const classes = members.slice(0, MAX_READ_MEMBERS).map((one) => (isError(one) ? readClass(one) : 'NonError'));
     return { members: [...new Set(classes)].sort() };
   } catch {
     return {}; // a Proxy around an array
@@ -109,7 +109,7 @@ function toLine(value: object): string {
 }
 
 function cutMessage(message: string): string {
-  return cutAtWord(message, MAX_MESSAGE_LENGTH, MAX_WORD_LENGTH);
+  return cutAtWord(message, MAX_MESSAGE_LENGTH, MAX_MESSAGE_CUT);
 }
 
 // A line is `    at async Cart.checkout (file:///app/dist/server/main.js:1:200)`. It is read by position from its end, because

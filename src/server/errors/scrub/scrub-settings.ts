@@ -56,7 +56,7 @@ function toPattern(source: string, flags: string): RegExp | undefined {
 const MAX_TIME = 50;
 
 /** Ends a pattern with exponential time (ms). */
-const PATIENCE = Second;
+const PATTERN_TIME = Second;
 
 const REPLACE = new Script('text.replace(pattern, "")');
 
@@ -74,7 +74,7 @@ function isFastPattern(pattern: RegExp): boolean {
   function isFast(fragment: string): boolean {
     context.text = `${fragment.repeat(MAX_SCRUBBED_LENGTH / fragment.length)}\0`;
     const before = process.threadCpuUsage(); // other processes can use most of the machine
-    REPLACE.runInContext(context, { timeout: PATIENCE });
+    REPLACE.runInContext(context, { timeout: PATTERN_TIME });
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000 < MAX_TIME;
   }

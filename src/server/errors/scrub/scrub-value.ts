@@ -4,15 +4,15 @@ import { MAX_SCRUBBED_LENGTH } from '../../limits.ts';
 import { REDACTED } from './redact.ts';
 
 /** Levels of nesting (count). */
-const MAX_DEPTH = 12;
+const MAX_SCRUBBED_DEPTH = 12;
 /** The longest flat list of headers (names and values). */
 const MAX_FLAT = 200;
 /** Values in total (count). */
-const MAX_NODES = 5000;
+const MAX_SCRUBBED_NODES = 5000;
 /** Larger bigints are not written out: that takes longer than anything else here. */
 const MAX_BIGINT = 10n ** 40n;
 /** Text in total (UTF-16 code units): more than a report can hold. */
-const MAX_TEXT = 256 * KiB;
+const MAX_SCRUBBED_TEXT = 256 * KiB;
 
 /** The part of a scrubber that is needed here. */
 interface ValueScrubber {
@@ -25,14 +25,14 @@ interface ValueScrubber {
  * replaces unreadable values by `[unreadable]`, cycles by `[circular]`, and everything beyond the maximum depth or
  * size by `[cut]`.
  */
-export function scrubValue(value: unknown, scrubber: ValueScrubber, maxNodes = MAX_NODES): unknown {
+export function scrubValue(value: unknown, scrubber: ValueScrubber, maxNodes = MAX_SCRUBBED_NODES): unknown {
   const path = new Set<object>();
   let nodes = 0;
   let textLength = 0;
 
   function visit(value: unknown, depth: number): unknown {
     nodes += 1;
-    if (nodes > maxNodes || textLength > MAX_TEXT) return '[cut]';
+    if (nodes > maxNodes || textLength > MAX_SCRUBBED_TEXT) return '[cut]';
     if (typeof value === 'object' && value !== null) return visitObject(value, depth);
     return visitPrimitive(value);
   }
@@ -69,7 +69,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber, maxNodes = M
 
   function visitObject(value: object, depth: number): unknown {
     if (path.has(value)) return '[circular]';
-    if (depth >= MAX_DEPTH) return '[cut]';
+    if (depth >= MAX_SCRUBBED_DEPTH) return '[cut]';
     path.add(value);
     try {
       return copy(value, depth + 1);

@@ -59,14 +59,14 @@ const MIN_LENGTH_INSIDE = 5;
 
 /** The part of a name that is read (characters), and how many names are remembered (count). */
 const MAX_KEY_LENGTH = 100;
-const MAX_REMEMBERED = 1000;
+const MAX_REMEMBERED_KEYS = 1000;
 
 export type SecretKeys = ReturnType<typeof createSecretKeys>;
 
 /** @param more the product's additional names; case and separators do not matter */
 export function createSecretKeys(more: readonly string[] = []) {
   // The same few names occur in every failure.
-  const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]), MAX_REMEMBERED, MAX_KEY_LENGTH);
+  const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]), MAX_REMEMBERED_KEYS, MAX_KEY_LENGTH);
   return {
     /** The name of a field, header or variable whose value is a secret. */
     isSecret,

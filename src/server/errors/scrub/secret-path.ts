@@ -7,13 +7,16 @@ import { cutText } from '../trim.ts';
 import { REDACTED } from './redact.ts';
 
 /** How many routes are remembered (count). */
-const MAX_REMEMBERED = 1000;
+const MAX_REMEMBERED_ROUTES = 1000;
 
 /** Redacts the secrets in a path, by the route's pattern if it is known, and cuts the path. */
 export type ScrubPath = (path: string, route: string | undefined) => string;
 
 export function createPathScrubber(scrubber: Scrubber): ScrubPath {
-  const hasSecret = remember((route) => route.split('/').some((part) => hidesPart(part, scrubber)), MAX_REMEMBERED);
+  const hasSecret = remember(
+    (route) => route.split('/').some((part) => hidesPart(part, scrubber)),
+    MAX_REMEMBERED_ROUTES,
+  );
   // A path can be 8 KiB long, and a flood of such lines would fill a disk.
   return (path, route = '') => cutText(scrubber.url(hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path));
 }

@@ -1,6 +1,14 @@
 import type { ActionResult, RedirectPayload } from '../../../shared/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import { type Loaded, type LoadedPage, loadGuarded, type Redirect, readVersion, runGuards } from '../load-page.ts';
+import {
+  type Loaded,
+  type LoadedPage,
+  loadGuarded,
+  type Redirect,
+  readVersion,
+  runGuards,
+  type Stopped,
+} from '../load-page.ts';
 import {
   digestOf,
   isAbsolute,
@@ -11,15 +19,17 @@ import {
   setPageHeaders,
   setStatus,
 } from '../page-response.ts';
-import { sendShellData } from '../shell/send-shell.ts';
 import { encodePage, toEtag, toStatus } from './encode-page.ts';
 
 /** Answers GET and HEAD of `/_data…`, with the same guards and loaders as the document. */
 export async function sendPageData(exchange: PageExchange): Promise<void> {
-  const { services, pageRequest, response, shell } = exchange;
-  const stopped = await runGuards(exchange);
+  await sendGuardedData(exchange, await runGuards(exchange));
+}
+
+/** Sends the data of a page whose guards have run. @param stopped how one of them stopped it */
+export async function sendGuardedData(exchange: PageExchange, stopped: Stopped | undefined): Promise<void> {
+  const { services, pageRequest, response } = exchange;
   if (stopped) return sendLoaded(exchange, await loadGuarded(exchange, stopped));
-  if (shell && (await sendShellData(exchange, shell))) return;
   const version = await readVersion(pageRequest, services.app.pages);
   const etag = version === undefined ? undefined : toEtag(services.server.manifest, version);
   if (etag && (pageRequest.method === 'HEAD' || isKnown(response, etag))) {

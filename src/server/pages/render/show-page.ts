@@ -4,19 +4,20 @@ import { drawNonce } from '../../front/content-policy.ts';
 import { sendBusy } from '../../front/overload.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { inPhase } from '../../request/request-spans.ts';
-import { type LoadedPage, loadGuarded, runGuards } from '../load-page.ts';
+import { type LoadedPage, loadGuarded, runGuards, type Stopped } from '../load-page.ts';
 import { type PageExchange, sendRedirect, setDocumentHeaders } from '../page-response.ts';
-import { sendShell } from '../shell/send-shell.ts';
 import { encodePage, toStatus } from './encode-page.ts';
 import { renderPage } from './render-page.tsx';
 import { writeDocument } from './write-document.ts';
 
-/** Runs guards and loaders, then sends the document. HEAD stops before the render. */
+/** Runs guards and loaders, then sends the document. */
 export async function showPage(exchange: PageExchange): Promise<void> {
-  const { pageRequest, shell } = exchange;
-  const stopped = await runGuards(exchange);
-  if (!stopped && shell && (await sendShell(exchange, shell))) return;
-  const loaded = await loadGuarded(exchange, stopped, pageRequest.method !== 'HEAD');
+  await showGuarded(exchange, await runGuards(exchange));
+}
+
+/** Runs the loaders, then sends the document. HEAD stops before the render. @param stopped how a guard stopped it */
+export async function showGuarded(exchange: PageExchange, stopped: Stopped | undefined): Promise<void> {
+  const loaded = await loadGuarded(exchange, stopped, exchange.pageRequest.method !== 'HEAD');
   if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
   else if (loaded.kind === 'page') await sendDocument(exchange, loaded);
 }

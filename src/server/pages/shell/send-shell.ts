@@ -4,6 +4,7 @@ import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
 import type { ShellPage } from '../cached-page.ts';
+import { runGuards } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import {
   type Answer,
@@ -15,8 +16,10 @@ import {
   setPageHeaders,
 } from '../page-response.ts';
 import { toEncodeOptions } from '../render/encode-page.ts';
+import { sendGuardedData } from '../render/page-data.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
+import { showGuarded } from '../render/show-page.ts';
 import { askForFull, toTraceMeta } from '../render/write-document.ts';
 import { isCrawler } from '../visitor-page.ts';
 import { toShellKey } from './cached-shell.ts';
@@ -24,7 +27,7 @@ import type { BegunShell, VisitorShell } from './visitor-shell.ts';
 
 /**
  * Sends the shell of a document if it is in memory and no guard has to be asked. Its context and its holes need more time
- * than all of this. `sendShell` sends the rest.
+ * than all of this. `showShell` sends the rest.
  */
 export function beginShell({ services, response }: Answer): BegunShell | undefined {
   const { req } = response;
@@ -59,12 +62,24 @@ function writeShell(
   return nonce;
 }
 
+/** Runs the guards, then sends the document of a page with a shell. */
+export async function showShell(exchange: PageExchange, shell: VisitorShell): Promise<void> {
+  const stopped = await runGuards(exchange);
+  if (stopped || !(await sendShell(exchange, shell))) await showGuarded(exchange, stopped);
+}
+
+/** The same for its data. */
+export async function sendShellData(exchange: PageExchange, shell: VisitorShell): Promise<void> {
+  const stopped = await runGuards(exchange);
+  if (stopped || !(await sendSharedData(exchange, shell))) await sendGuardedData(exchange, stopped);
+}
+
 /**
  * Sends the shell of a document, then renders and streams its holes. The guards have passed.
  *
  * @returns false if this request needs the page in one piece, or it has no shell
  */
-export async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
+async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
   const { services, pageRequest, response } = exchange;
   const { page, holes } = await shell.find();
   if (!page?.parts || pageRequest.isFull) return false;
@@ -95,7 +110,7 @@ export async function sendShell(exchange: PageExchange, shell: VisitorShell): Pr
  *
  * @returns false if the page failed
  */
-export async function sendShellData(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
+async function sendSharedData(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
   const { pageRequest, response } = exchange;
   const { page, holes, failed } = await shell.find();
   if (!page || failed || pageRequest.endedBy) return false;

@@ -16,7 +16,7 @@ import { writeDocument } from '../render/write-document.ts';
 import { MemoryTarget, renderForEveryone, type SharedPageRequest } from '../shared-page.ts';
 
 /** A static page is compressed every 300 s, in another thread, so this can be slow. */
-const BROTLI_QUALITY = 8;
+const STATIC_BROTLI_QUALITY = 8;
 
 /**
  * Returns the page from memory, or renders it for everyone who waits for it. Undefined if the result is a redirect or
@@ -85,7 +85,7 @@ function compressInTurn(...args: Parameters<Compress>): ReturnType<Compress> {
 
 /** Returns the copies that are smaller. */
 async function compressBody(body: Buffer, toTag: (coding: Coding) => string): Promise<CodedBytes[]> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  const params = { [constants.BROTLI_PARAM_QUALITY]: STATIC_BROTLI_QUALITY };
   const [br, gzipped] = await Promise.all([promisify(brotliCompress)(body, { params }), promisify(gzip)(body)]);
   const copies = { br, gzip: gzipped } satisfies Record<Coding, Buffer>;
   return Object.entries(copies).flatMap(([name, bytes]) => {

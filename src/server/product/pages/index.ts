@@ -1,4 +1,5 @@
 import type { ServerPages } from '#engine/server';
+import type { href } from '#product/href.ts';
 import type { routes } from '#product/routes.tsx';
 import type { AppContext } from '../context.ts';
 import { cards } from './cards.ts';
@@ -47,4 +48,4 @@ export const pages = {
   'fail-unauthorized': failUnauthorized,
   'fail-forbidden': failForbidden,
   'fail-not-found': null,
-} satisfies ServerPages<typeof routes, AppContext>;
+} satisfies ServerPages<typeof routes, AppContext, typeof href>;

@@ -15,11 +15,11 @@ interface OpenSentryOptions {
 }
 
 /** Opens the project of SENTRY_DSN. Without that setting, the SDK is not loaded. */
-export async function openSentry({ config, ...options }: OpenSentryOptions): Promise<Sentry | undefined> {
+export async function openSentry({ config, debugIds, count, toUrl }: OpenSentryOptions): Promise<Sentry | undefined> {
   const { sentryDsn: dsn, sentryEnvironment: environment, publicOrigins } = config;
   if (!dsn) return undefined;
   const { createSentry } = await import('./sentry.ts');
-  return createSentry({ dsn, environment, origin: publicOrigins[0], ...options });
+  return createSentry({ dsn, environment, origin: publicOrigins[0], debugIds, count, toUrl });
 }
 
 /** Parses `https://<public key>@<host>/<project>`; undefined if it is invalid. An old secret key is ignored. */

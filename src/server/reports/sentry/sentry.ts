@@ -32,8 +32,8 @@ export interface Sentry {
 }
 
 /** Envelopes that wait while the service cannot be reached (a count). */
-const MAX_WAITING = 200;
-const CLOSE_TIME = 2 * Second;
+const MAX_WAITING_ENVELOPES = 200;
+const SENTRY_CLOSE_TIME = 2 * Second;
 
 /**
  * Passes failures and envelopes to Sentry's SDK. The client is isolated: it is not the SDK's current client, handles no
@@ -96,7 +96,7 @@ export function createSentry(options: SentryOptions): Sentry {
       },
     },
     async close() {
-      await client.close(CLOSE_TIME);
+      await client.close(SENTRY_CLOSE_TIME);
     },
   };
 }
@@ -106,7 +106,7 @@ function createWaitingList(count: Count) {
   const waiting: Envelope[] = [];
   return {
     async push(envelope: Envelope) {
-      if (waiting.length < MAX_WAITING) waiting.push(envelope);
+      if (waiting.length < MAX_WAITING_ENVELOPES) waiting.push(envelope);
       else count('spillway_sentry_dropped_total', { reason: 'queue_overflow' });
     },
     async unshift(envelope: Envelope) {

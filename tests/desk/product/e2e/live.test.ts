@@ -50,33 +50,6 @@ test('the list shows new incidents and counts, and keeps what was selected and t
   expect([await isSameDocument(page), complaints]).toEqual([true, []]);
 });
 
-test('the list asks at most once in two seconds during a storm of failures', async () => {
-  const { page, data } = await open('/desk');
-  await isState(page, 'live');
-  data.length = 0;
-  const began = performance.now();
-  while (performance.now() < began + 3000) {
-    await Promise.all([fail('/tour/fail/loader'), page.waitForTimeout(50)]);
-  }
-  const listAsked = () => data.filter(({ path, method }) => method === 'GET' && path.startsWith('/desk/_data'));
-  await expect.poll(() => listAsked().length).toBeGreaterThanOrEqual(1);
-  expect(listAsked().length).toBeLessThanOrEqual(2 + (performance.now() - began) / 2000);
-});
-
-test('an incident shows changes of another tab, and keeps a note that is being typed', async () => {
-  const digest = await fail('/tour/fail/render');
-  const { page } = await open(`/desk/${digest}`);
-  await isState(page, 'live');
-  const note = page.getByRole('textbox', { name: 'Note' });
-  await note.fill('Half a thou');
-  const other = await page.context().newPage();
-  await other.goto(`/desk/${digest}`);
-  await press(other, 'Resolve');
-  await page.getByRole('button', { name: 'Reopen' }).waitFor();
-  expect(await note.inputValue()).toBe('Half a thou');
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('note');
-});
-
 test('a page without a stream says so, loads its data, and tries again', async () => {
   const digest = await fail('/tour/fail/loader');
   let isRefused = true;

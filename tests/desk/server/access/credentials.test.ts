@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
 import { type RequestHandler, Router } from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { takeCredentials } from '../../../../src/desk/server/access/credentials.ts';
 import { toProxySignIn } from '../../../../src/desk/server/access/proxy-operator.ts';
@@ -9,10 +9,11 @@ import { createHttpServer } from '../../../../src/server/connection/http-server.
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/errors/funnel.ts';
 import { handleUpgrades, type Upgrades } from '../../../../src/server/front/upgrades.ts';
+import { createProxyTrust } from '../../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../../src/server/request/origins.ts';
-import { createProxyTrust } from '../../../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../../../src/server/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
+import { listenInTest } from '../../../support/listen.ts';
 import { askRaw } from '../../../support/raw-http.ts';
 import { noPathScrubber, testMaker } from '../../../support/unguarded.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
@@ -42,7 +43,11 @@ async function start() {
     };
   const funnel = createFunnel(testMaker, {
     log,
-    store: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
+    sinks: {
+      tracker: {
+        record: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
+      },
+    },
   });
   const site = await startDeskSite({
     ...PROXIED,
@@ -64,7 +69,6 @@ async function start() {
     },
   });
   const http = createHttpServer(site.app, { ...TEST_SERVER, log });
-  const { server } = http;
   const rules = {
     origins: createOrigins([], 'http://127.0.0.1'),
     trust: createProxyTrust(PROXIED.trustProxy),
@@ -78,12 +82,7 @@ async function start() {
   };
   const records = { log, funnel, scrubPath: noPathScrubber };
   handleUpgrades(http, { rules, records }, { upgrades, steps: [noting('step of a socket')] });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as { port: number };
+  const port = await listenInTest(http.server);
   const ask = (path: string, headers: readonly string[]) =>
     askRaw(port, `GET ${path} HTTP/1.1`, [`Host: 127.0.0.1:${port}`, ...headers]);
   return { ...site, seen, failures, lines, port, ask };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { DeskCalls } from '../../../../src/desk/server/worker/desk-calls.ts';
 import { VERA } from '../../../support/people.ts';
-import { type AskOptions, fullWithSource, startDeskApi, type TestDeskApi } from '../../support/desk-api.ts';
+import { type AskOptions, fullWithSource, startDeskApi } from '../../support/desk-api.ts';
 import { ingest, summaryOf } from '../../support/stores.ts';
 
 const INCIDENT = '/incidents/7K3QM2XA';
@@ -33,6 +33,8 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
   [404, 'patch', UNKNOWN, OPEN],
   [412, 'patch', INCIDENT, { ...OPEN, ...STALE }],
   [422, 'patch', INCIDENT, { body: { status: { state: 'gone' } } }],
+  [422, 'patch', INCIDENT, { body: { status: { state: 'ignored', until: 1 } } }],
+  [422, 'patch', INCIDENT, { body: { ...OPEN.body, x: 1 } }],
   [413, 'patch', INCIDENT, { body: { text: 'x'.repeat(200_000) } }],
   [415, 'patch', INCIDENT, { body: 'hello', headers: { 'Content-Type': 'text/plain' } }],
   [404, 'post', `${UNKNOWN}/notes`, NOTE],
@@ -51,7 +53,7 @@ const CALLS: readonly (keyof DeskCalls)[] = [
   ...(['changeState', 'addNote', 'deleteIncident', 'deleteOccurrence'] as const),
 ];
 
-async function start(): Promise<TestDeskApi> {
+async function start() {
   const api = await startDeskApi({}, true);
   const other = summaryOf({ digest: '2M3KQ7XA', occurrence: '3M3KQ7XA' });
   await ingest(api.site.store, fullWithSource(), other);

@@ -1,4 +1,4 @@
-import { appendFileSync, openSync, readdirSync, statSync, symlinkSync, writeSync } from 'node:fs';
+import { appendFileSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/desk/server/ingest/journal.ts';
@@ -41,15 +41,6 @@ function readAll(folder: string, { live = false, from = START, maxBytes = 1024 *
 }
 
 describe('a journal', () => {
-  it('returns exactly what was written', () => {
-    const { folder, journal } = setUp();
-    const failures = [createFailure({ title: 'eins\nzwei 🙂' }), createFailure({ digest: '00000001' })];
-    for (const failure of failures) expect(journal.append(failure)).toBe(true);
-    const { entries, next } = readAll(folder, { live: true });
-    expect(entries).toEqual(failures.map((failure) => ({ entry: 'full', failure })));
-    expect(next).toEqual(journal.end);
-  });
-
   it('can be read only by its owner', () => {
     const { folder, journal } = setUp();
     journal.append(createFailure());
@@ -160,20 +151,13 @@ describe('the journal of a dead process', () => {
     expect(readAll(folder)).toMatchObject({ skipped: 6, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
   });
 
-  it('is read without a segment that is gone by then', () => {
-    const { folder, journal } = setUp();
-    journal.append(createFailure());
-    symlinkSync('gone', join(folder, '00000002.ndjson'));
-    expect(readAll(folder)).toMatchObject({ entries: { length: 1 }, next: { segment: 3, offset: 0 } });
-  });
-
   it('is read in chunks of complete lines, at any chunk boundary', () => {
     const { folder, journal } = setUp({ limits: { fullPerSecond: 100 } });
-    const titles = Array.from({ length: 30 }, (_, index) => '🙂'.repeat(index));
-    for (const title of titles) journal.append(createFailure({ title }));
+    const failures = Array.from({ length: 30 }, (_, index) => createFailure({ title: `\n${'🙂'.repeat(index)}` }));
+    for (const failure of failures) journal.append(failure);
     for (const maxBytes of [1, 7, 300, 100_000]) {
       const { entries } = readAll(folder, { maxBytes });
-      expect(entries.map((entry) => entry.entry === 'full' && entry.failure.title)).toEqual(titles);
+      expect(entries).toEqual(failures.map((failure) => ({ entry: 'full', failure })));
     }
   });
 });

@@ -15,7 +15,7 @@ const newId = () => randomBytes(16).toString('hex');
 async function start() {
   const { desk } = await useDesk();
   const site = await startTunnelSite({
-    store: {
+    tracker: {
       isEchoAwaited: desk.calls.isEchoAwaited,
       isKnown: desk.calls.isKnownDigest,
       record: (failure) => desk.journal(failure),

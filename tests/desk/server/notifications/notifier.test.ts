@@ -2,11 +2,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../../../src/desk/server/notifications/message.ts';
 import { createNotifier } from '../../../../src/desk/server/notifications/notifier.ts';
 import type { SendResult } from '../../../../src/desk/server/store/notification-table.ts';
-import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
-import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
-import { fullOf, ingest } from '../../support/stores.ts';
+import { fullOf, ingest, useMemoryStore } from '../../support/stores.ts';
 
 const OK = { ok: true, words: 'It answered 200.' } as const;
 const NO = { ok: false, words: 'It answered 500.' } as const;
@@ -26,22 +24,14 @@ async function start(names: readonly string[] = ['hook']) {
   });
   const [first] = targets;
   if (!first) throw new Error('Name a target.');
-  const store = await openStore(openSqlite(':memory:', { log }), {
-    environment: 'production',
-    rules: { after: 1, targets },
-  });
+  const { store } = await useMemoryStore({ rules: { after: 1, targets } });
   const notifier = createNotifier({
     targets,
     facts: { environment: 'production', deskOrigin: 'https://desk.example.com' },
-    holder: {
-      use: (work) => work(store),
-    },
+    holder: { use: (work) => work(store) },
     log,
   });
-  onTestFinished(async () => {
-    await notifier.stop();
-    await store.close();
-  });
+  onTestFinished(() => notifier.stop());
   const listDone = async () => (await store.listNotifications(50)).filter(({ state }) => state !== 'waiting');
   return { store, notifier, lines, targets, first, listDone };
 }

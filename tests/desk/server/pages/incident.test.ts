@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { toNewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import type { StoredFailure } from '../../../../src/desk/server/store/records.ts';
-import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
+import { Hour, MiB } from '../../../../src/shared/units.ts';
 import { VERA } from '../../../support/people.ts';
 import { createFailure } from '../../support/desk.ts';
 import { fullOfStranger, fullWithSource } from '../../support/desk-api.ts';
 import { type DeskSiteOptions, startDeskSite, toWords } from '../../support/desk-site.ts';
-import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const KEY = `${DIGEST}@test`;
@@ -92,53 +92,28 @@ describe('an incident', () => {
 
   const inFlight = [{ requestId: 'b', method: 'GET', route: '/b', ms: 14_200 }, 'no request'];
 
-  it.each<[Partial<StoredFailure>, readonly string[]]>([
+  const lastHeard = { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight };
+  const mismatch = { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } };
+  const image = { directive: 'img-src', blocked: 'e.example', x: 'y' };
+  const types = 'csp require-trusted-types-for';
+  it.each<[words: readonly string[], kind: StoredFailure['kind'], extra: StoredFailure['extra'], title?: string]>([
+    [['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'], 'unclean-death', lastHeard],
+    [['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'], 'hydration', mismatch],
     [
-      {
-        kind: 'unclean-death',
-        errors: [],
-        extra: { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight },
-      },
-      ['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'],
+      ['img-src evil.example', 'add it to contentSources', 'blocked e.example'],
+      'csp',
+      image,
+      'csp img-src evil.example',
     ],
     [
-      { kind: 'hydration', extra: { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } } },
-      ['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'],
+      ['from sonner: import its style sheet', 'component-libraries.md'],
+      ...(['csp', { sample: '[data-sonner-toaster][dir=ltr]' }, 'csp style-src-elem inline'] as const),
     ],
-    [
-      { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
-      ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'x y'],
-    ],
-    [
-      { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '[data-sonner-toaster][dir=ltr]' } },
-      ['Policy violation: style-src-elem inline', 'from sonner: import its style sheet', 'component-libraries.md'],
-    ],
-    [
-      { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '' } },
-      ['styled-components needs the nonce of StyleSheetManager'],
-    ],
-    ...[
-      ['HTMLScriptElement src|https://stats.example/a.js', 'other-hosts.md'],
-      ['Element innerHTML|.__m__-_r_c_{--sg-spacing', 'component-libraries.md'],
-      ['Element innerHTML|<b>Bold</b><style>a{}', 'html.md'],
-    ].map<[Partial<StoredFailure>, string[]]>(([sample, page = '']) => [
-      { kind: 'csp', title: 'csp require-trusted-types-for', extra: { sample } },
-      [page],
-    ]),
-  ])('shows what only its kind has: %#', async (failure, parts) => {
-    const words = toWords((await showOf({ at: NOW, ...failure })).text);
+    [['other-hosts.md'], 'csp', { sample: 'HTMLScriptElement src|https://stats.example/a.js' }, types],
+    [['html.md'], 'csp', { sample: 'Element innerHTML|<b>Bold</b><style>a{}' }, types],
+  ])('shows %j of the kind %s', async (parts, kind, extra, title = 'Error') => {
+    const words = toWords((await showOf({ at: NOW, kind, title, extra })).text);
     for (const part of parts) expect(words).toContain(part);
-  });
-
-  it('shows how often it happened, and its releases', async () => {
-    const { words } = await start([
-      fullOf({ at: NOW - 5 * Minute, release: 'v1', visitor: 'a' }),
-      summaryOf({ at: NOW - 3 * Minute, release: 'v2', side: 'browser', visitor: 'b' }),
-    ]);
-    const page = await words();
-    for (const part of ['2 × server browser', 'Visitors 2', 'Last seen 3 min ago', 'Releases v1 to v2']) {
-      expect(page).toContain(part);
-    }
   });
 
   it('shows everything that a stranger wrote as text', async () => {
@@ -173,16 +148,6 @@ describe('an address', () => {
     const { text } = await show(`/desk/${DIGEST}/BBBBBBBB`);
     expect(text).toMatch(/7K3QM2XA\/AAAAAAAA"[^>]*rel="prev"/);
     expect(text).toMatch(/7K3QM2XA\/CCCCCCCC"[^>]*rel="next"/);
-  });
-
-  it('of an occurrence that is not kept in full shows the nearest one', async () => {
-    const { words } = await start([
-      fullWithSource({ at: NOW - 2 * Hour }),
-      summaryOf({ occurrence: 'BBBBBBBB', at: NOW - Hour, requestId: 'request-9' }),
-    ]);
-    const page = await words(`/desk/${DIGEST}/BBBBBBBB`);
-    expect(page).toContain('BBBBBBBB , 1 h ago , request request-9 was sampled out');
-    expect(await words(`/desk/${DIGEST}/ZZZZZZZZ`)).toContain('ZZZZZZZZ is unknown or was deleted');
   });
 
   it('may belong to a failure that is not stored yet', async () => {

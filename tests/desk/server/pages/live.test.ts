@@ -1,21 +1,15 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { MAX_LIVE_STREAMS } from '../../../../src/desk/server/limits.ts';
 import { Second } from '../../../../src/shared/units.ts';
+import { listenInTest } from '../../../support/listen.ts';
 import { until } from '../../../support/until.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../support/desk-site.ts';
 import { fullOf, ingest } from '../../support/stores.ts';
 
 async function start(options: DeskSiteOptions = {}) {
   const site = await startDeskSite({ pingInterval: 100, deps: { compression: true }, ...options });
-  const server = createServer(site.app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listenInTest(createServer(site.app));
   const cookie = await site.enter();
 
   async function open(headers: Record<string, string> = {}, method = 'GET') {

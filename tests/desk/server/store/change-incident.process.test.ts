@@ -24,21 +24,6 @@ describeStores('the state of an incident', (open) => {
     return opened;
   }
 
-  it('is changed by one operator at a time, and the log has author and time', async () => {
-    const { store } = await openWith({});
-    const before = Date.now() - Minute;
-    await set(store, { state: 'resolved', in: 'next' });
-    await store.changeState(key, { state: 'ignored', untilMore: 5 }, { author: 'eve' });
-    expect(await read(store)).toMatchObject({ state: 'ignored', stateBy: 'eve', ignoredGrowth: 5, version: 2 });
-    expect(await read(store)).not.toHaveProperty('resolvedIn');
-    const log = await store.listChanges(key, 10);
-    expect(log).toMatchObject([
-      { author: 'eve', action: 'ignored', detail: { untilMore: 5 } },
-      { author: 'ada', action: 'resolved', detail: { in: 'next' } },
-    ]);
-    expect(log.every(({ at }) => at > before && at < Date.now() + Minute)).toBe(true);
-  });
-
   it('does not change if the caller saw another version, and the current one is returned', async () => {
     const { store } = await openWith({});
     const change = (author: string, expected?: number) =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import type { SortName } from '../../../../src/desk/shared/page-data.ts';
-import { Day, Hour } from '../../../../src/shared/units.ts';
+import { Hour } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../support/stores.ts';
 
 /** Adds incidents. The higher the digest, the later and the more often it happened. */
@@ -49,39 +49,6 @@ describeStores('the list of incidents', (open) => {
     for (const cursor of [next, 'count.-1.A', 'count..A', `count.1.${'A'.repeat(500)}`]) {
       await expect(store.listIncidents({ limit: 2, sort: 'count', cursor })).rejects.toThrow(RangeError);
     }
-  });
-
-  it('counts occurrences by hour and by day', async () => {
-    const { store } = await open();
-    const at = (hoursAgo: number, digest = '00000001') => summaryOf({ digest, at: thisHour - hoursAgo * Hour });
-    await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5));
-    const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
-    expect(incident?.charts.day.start).toBe(thisHour - 23 * Hour);
-    expect(incident?.charts.day.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
-    const days = incident?.charts.fortnight;
-    expect(days).toMatchObject({ start: Math.floor(thisHour / Day) * Day - 13 * Day, counts: { length: 14 } });
-    expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
-  });
-
-  it('is filtered by side, kind, route, release and time', async () => {
-    const { store } = await open();
-    const old = thisHour - 50 * Hour;
-    await ingest(
-      store,
-      fullOf({ digest: '00000001', at: old, route: '/a', release: 'v1' }),
-      fullOf({ digest: '00000002', kind: 'hydration', side: 'browser', route: '/b', release: 'v2' }),
-      fullOf({ digest: '00000003', at: old, side: 'browser', release: 'v3' }),
-    );
-    const cases: [object, string[]][] = [
-      [{ side: 'server' }, ['00000001']],
-      [{ side: 'browser' }, ['00000002', '00000003']],
-      [{ kind: 'hydration' }, ['00000002']],
-      [{ route: '/a' }, ['00000001']],
-      [{ release: 'v2' }, ['00000002']],
-      [{ from: thisHour - Hour }, ['00000002']],
-      [{ from: old, side: 'browser' }, ['00000002', '00000003']],
-    ];
-    for (const [filter, digests] of cases) expect(await listDigests(store, filter)).toEqual(digests);
   });
 
   it('is filtered by state, and counts the states', async () => {

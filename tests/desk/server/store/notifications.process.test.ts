@@ -14,7 +14,6 @@ import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../suppo
 
 const KEY = '7K3QM2XA@production';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };
-const mail = { id: 'mail', name: 'Mail to ada@example.com' };
 const ada = { author: 'ada' };
 const RESOLVED = { state: 'resolved', in: 'now' } as const;
 const ok = { ok: true, words: 'It answered 200.' };
@@ -42,16 +41,6 @@ describeStores('notifications', (open) => {
       'UPDATE desk_notifications SET created_at = created_at - ?, due_at = due_at - ?, tried_at = tried_at - ?',
       [ms, ms, ms],
     );
-
-  it('are stored once for a new incident, for each target', async () => {
-    const { store } = await start({ targets: [hook, mail] });
-    await Promise.all([ingest(store, fullOf()), ingest(store, fullOf(), summaryOf())]);
-    await see(store, { times: 200 });
-    expect(await list(store)).toMatchObject([
-      { event: 'new', key: KEY, targetName: hook.name, state: 'waiting' },
-      { event: 'new', key: KEY, targetName: mail.name, state: 'waiting' },
-    ]);
-  });
 
   const old = { at: Date.now() - 2 * Day };
   const browser = { side: 'browser' } as const;

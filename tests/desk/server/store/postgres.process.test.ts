@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
-import { noteChange, readClock, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { Day } from '../../../../src/shared/units.ts';
+import { listen } from '../../../support/listen.ts';
+import { createPostgresDatabase } from '../../../support/postgres.ts';
 import { fullOf } from '../../support/stores.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
-
-const postgres = usePostgres();
+import { useEmptyDesk } from '../../support/use-postgres.ts';
 
 async function open(url: string, queryTimeout?: number) {
   const driver = openPostgres(url, queryTimeout === undefined ? {} : { queryTimeout });
@@ -18,7 +18,7 @@ async function open(url: string, queryTimeout?: number) {
 }
 
 it('migrates once, and has one salt per day, even if many replicas start simultaneously', async () => {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
   const today = Math.floor(Date.now() / Day);
   const salts = await Promise.all(
@@ -31,7 +31,7 @@ it('migrates once, and has one salt per day, even if many replicas start simulta
 });
 
 it('loses no count if several replicas ingest simultaneously', async () => {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
   const entries = Array.from({ length: 70 }, (_, index) => fullOf({ digest: `0000000${index % 7}` }));
   await Promise.all(
@@ -41,23 +41,6 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   );
   const { incidents } = await open(url).then(({ store }) => store.listIncidents({ limit: 10 }));
   expect(incidents.map(({ counts }) => counts.server)).toEqual(Array(7).fill(300));
-});
-
-it('measures its size without reading the records', async () => {
-  const { store, driver } = await open(await postgres.createDatabase());
-  const noise = () => randomBytes(10_000).toString('base64');
-  const readBlocks = async () => {
-    await driver.all('SELECT pg_stat_force_next_flush()');
-    const [row] = await driver.all<{ blocks: number }>(
-      "SELECT toast_blks_hit + toast_blks_read AS blocks FROM pg_statio_user_tables WHERE relname = 'desk_occurrences'",
-    );
-    return row?.blocks;
-  };
-  await store.ingest({ occurrences: Array.from({ length: 50 }, () => fullOf({ extra: { noise: noise() } })) });
-  const before = await readBlocks();
-  expect(before).toBeGreaterThan(0);
-  expect(await driver.usedBytes()).toBeGreaterThan(500_000);
-  expect(await readBlocks()).toBe(before);
 });
 
 /** Starts a proxy between the desk and PostgreSQL. */
@@ -77,14 +60,13 @@ async function startBetween(url: string) {
     upstream.on('close', () => socket.destroy());
     onTestFinished(() => void upstream.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const own = await listen(server);
   onTestFinished(() => void server.close());
-  const own = (server.address() as AddressInfo).port;
   return { state, url: url.replace(`:${port}/`, `:${own}/`) };
 }
 
 it('becomes unavailable if the database hangs, and works again when it answers', async () => {
-  const between = await startBetween(await postgres.createDatabase());
+  const between = await startBetween(await createPostgresDatabase());
   const { store } = await open(between.url, 300);
   await store.listBuilds(); // opens the connection
   between.state.swallows = '';
@@ -94,7 +76,7 @@ it('becomes unavailable if the database hangs, and works again when it answers',
 });
 
 it('frees what a lost connection has locked in the middle of a transaction', async () => {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const between = await startBetween(url);
   const [lost, other] = [await open(between.url, 1000), await open(url)];
   Object.assign(between.state, { swallows: 'COMMIT', staysOpen: true });
@@ -105,7 +87,7 @@ it('frees what a lost connection has locked in the middle of a transaction', asy
 }, 20_000);
 
 it('fails a query that waits for a lock, and keeps its connection', async () => {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const { store, driver } = await open(url, 1000);
   const readPid = () => driver.reader.all('SELECT pg_backend_pid()');
   const pid = await readPid();
@@ -119,22 +101,8 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
   expect(await store.listBuilds()).toEqual([]);
 });
 
-it('lists a revalidation to other replicas, even if it waits long for their locks', async () => {
-  const url = await postgres.createDatabase();
-  const [{ store }, other] = [await open(url), await open(url)];
-  const { ingesting, now } = await other.driver.transaction(async (sql) => {
-    await noteChange(sql);
-    const ingesting = store.ingest({ occurrences: [fullOf()], revalidations: ['/articles/7'] });
-    await sql.all('SELECT pg_sleep(0.5)');
-    return { ingesting, now: await readClock(sql) };
-  });
-  await ingesting;
-  const [found] = (await other.store.listRevalidations(now)).found;
-  expect(found?.at).toBeGreaterThanOrEqual(now);
-});
-
 it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {
-  const { store, driver } = await open(await postgres.createDatabase(), 5000);
+  const { store, driver } = await open(await createPostgresDatabase(), 5000);
   const ended: string[] = [];
   const note = (work: Promise<unknown>, what: string) =>
     work.then(
@@ -152,7 +120,7 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
 }, 20_000);
 
 it('waits for a migration, however long it takes', async () => {
-  const url = await postgres.createDatabase();
+  const url = await createPostgresDatabase();
   const other = openPostgres(url);
   onTestFinished(() => other.close());
   const opened = await other.transaction(async (sql) => {
@@ -164,32 +132,22 @@ it('waits for a migration, however long it takes', async () => {
   await opened.opening;
 });
 
-const table = 'desk_problems (word TEXT NOT NULL)';
 it('opens another connection if the server takes no writes, as the old one after a failover', async () => {
-  const url = await postgres.createDatabase();
-  const driver = openPostgres(url);
+  const driver = openPostgres(await useEmptyDesk());
   onTestFinished(() => driver.close());
-  await driver.run(`CREATE TABLE ${table}`);
-  const insert = () => driver.run("INSERT INTO desk_problems VALUES ('x')");
+  const insert = () => driver.run("INSERT INTO desk_meta VALUES ('x', 'y')");
   await driver.run('SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY');
   await expect(insert()).rejects.toMatchObject({ reason: 'refused' });
   await insert();
 });
 
 it.each([
-  ['a value', "INSERT INTO desk_problems VALUES (CAST('x' AS INT))", 'value'],
-  ['a missing privilege', 'SELECT * FROM pg_authid', 'refused'],
-  ['a read-only transaction', 'SET TRANSACTION READ ONLY; INSERT INTO desk_problems VALUES (1)', 'refused'],
+  ['a value', "INSERT INTO desk_meta VALUES ('x', NULL)", 'value'],
+  ['a missing table', 'SELECT * FROM desk_none', 'refused'],
+  ['a read-only transaction', 'SET TRANSACTION READ ONLY; DELETE FROM desk_meta', 'refused'],
   ['a canceled statement', 'SELECT pg_cancel_backend(pg_backend_pid())', 'slow'],
 ])('fails only the query that is about %s', async (_what, statement, reason) => {
-  const url = await postgres.createDatabase();
-  const admin = openPostgres(url);
-  onTestFinished(() => admin.close());
-  const name = `plain${new URL(url).pathname.slice(1)}`;
-  await admin.run(`CREATE ROLE ${name} LOGIN PASSWORD 'plain'`);
-  await admin.run(`CREATE TABLE ${table}`);
-  await admin.run(`GRANT ALL ON desk_problems TO ${name}`);
-  const driver = openPostgres(url.replace('spillway:spillway@', `${name}:plain@`));
+  const driver = openPostgres(await useEmptyDesk());
   onTestFinished(() => driver.close());
   await expect(driver.run(statement)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
   await driver.check();

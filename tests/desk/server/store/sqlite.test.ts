@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -46,9 +45,8 @@ describe('the database file', () => {
   it('shrinks after deletions', async () => {
     const { store, path } = await open();
     const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
-    for (let index = 0; index < 1000; index += 1) {
-      await ingest(store, fullOf({ digest: String(index).padStart(8, '0'), extra: { noise: noise() } }));
-    }
+    const digests = Array.from({ length: 400 }, (_, index) => String(index).padStart(8, '0'));
+    await ingest(store, ...digests.map((digest) => fullOf({ digest, extra: { noise: noise() } })));
     const checkpoint = () => {
       const database = new DatabaseSync(path);
       database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -98,12 +96,6 @@ describe('the database file', () => {
       expect(count()).toBe(0);
       other.close();
     });
-  });
-
-  it('makes the store unavailable if its folder cannot be created', async () => {
-    const folder = createFolder(onTestFinished);
-    writeFileSync(join(folder, 'file'), '');
-    await expect(open(join(folder, 'file', 'desk.sqlite'))).rejects.toThrow(StoreAwayError);
   });
 
   it('fails only writes while another program writes', async () => {

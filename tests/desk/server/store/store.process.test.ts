@@ -98,16 +98,6 @@ describeStores('a store', (open) => {
     expect(await find({ digest: '00000000' })).toBeUndefined();
   });
 
-  it('stores the next journal position with each batch', async () => {
-    const { store } = await open();
-    expect(await store.readPosition('run-1')).toEqual(START);
-    const next = { segment: 3, offset: 4711 };
-    await store.ingest({ occurrences: [fullOf()], from: { process: 'run-1', start: START, next } });
-    expect(await store.readPosition('run-1')).toEqual(next);
-    await store.forgetJournal('run-1');
-    expect(await store.readPosition('run-1')).toEqual(START);
-  });
-
   it('counts a piece of a journal once, even if a commit that was given up arrives during the next try', async () => {
     const { store } = await open();
     const ingestAt = async (start: LogPosition) => {

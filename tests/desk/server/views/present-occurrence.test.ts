@@ -10,7 +10,6 @@ it.each([
   ['Safari 17.4 on iPhone (iOS 17.4)', `${IPHONE} Version/17.4.1 Mobile/15E148 Safari/604.1`],
   ['Firefox 130 on Android 14', 'Mozilla/5.0 (Android 14; Mobile; rv:130.0) Gecko/130.0 Firefox/130.0'],
   ['Googlebot 2.1, a robot', 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'],
-  ['curl/8.4.0, a robot', 'curl/8.4.0'],
   ['node, a robot', 'node'],
   ['an unknown program, a robot', '<script>alert(1)</script>'],
   ['an unknown browser', ''],

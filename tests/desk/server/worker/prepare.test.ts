@@ -4,14 +4,18 @@ import { MAX_BATCH_TRIES } from '../../../../src/desk/server/limits.ts';
 import { QueryFailedError } from '../../../../src/desk/server/store/sql.ts';
 import { createPrepare } from '../../../../src/desk/server/worker/prepare.ts';
 import { emptyLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
-import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { createFailure } from '../../support/desk.ts';
 
-it('a failure is stored even if its maps and the table of its build cannot be read', async () => {
+type Options = Parameters<typeof createPrepare>[0];
+
+function setUp(resolve: Options['maps']['resolve'], readLocations: Options['readLocations'] = async () => undefined) {
   const { log, lines } = createTestLog();
-  const maps = { resolve: () => Promise.reject(new Error('broken')) };
-  const prepare = createPrepare({ maps, namespace: 'test', readLocations: async () => undefined, log });
+  return { prepare: createPrepare({ maps: { resolve }, namespace: 'test', readLocations, log }), lines };
+}
+
+it('a failure is stored even if its maps and the table of its build cannot be read', async () => {
+  const { prepare, lines } = setUp(() => Promise.reject(new Error('broken')));
   const [entry] = await prepare([{ entry: 'full', failure: createFailure({ unresolved: true }) }]);
   expect(entry).toMatchObject({ digest: '7K3QM2XA', full: { unresolved: true } });
   expect(entry).not.toHaveProperty('shownAs');
@@ -19,9 +23,10 @@ it('a failure is stored even if its maps and the table of its build cannot be re
 });
 
 it('summaries of an older build get the digest of its full failures', async () => {
-  const { log } = createTestLog();
-  const maps = { resolve: async (failure: Failure) => failure };
-  const prepare = createPrepare({ maps, namespace: 'test', readLocations: async () => emptyLocationTable, log });
+  const { prepare } = setUp(
+    async (failure) => failure,
+    async () => emptyLocationTable,
+  );
   const failure = createFailure({ unresolved: true, build: 'old' });
   const toEntry = (build: string): JournalEntry => ({ entry: 'summary', summary: { ...toSummary(failure), build } });
   const [full, summary, other] = await prepare([{ entry: 'full', failure }, toEntry('old'), toEntry('new')]);
@@ -31,9 +36,7 @@ it('summaries of an older build get the digest of its full failures', async () =
 });
 
 it('failures whose maps the store is always too slow to read are stored without them', async () => {
-  const { log, lines } = createTestLog();
-  const maps = { resolve: () => Promise.reject(new QueryFailedError('slow', 'statement timeout')) };
-  const prepare = createPrepare({ maps, namespace: 'test', readLocations: async () => undefined, log });
+  const { prepare, lines } = setUp(() => Promise.reject(new QueryFailedError('slow', 'statement timeout')));
   const entries = [{ entry: 'full', failure: createFailure() }] as const;
   for (let tried = 1; tried < MAX_BATCH_TRIES; tried += 1) await expect(prepare(entries)).rejects.toThrow('timeout');
   expect(await prepare(entries)).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/desk/server/worker/worker-thread.ts';
@@ -42,32 +42,28 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
   return { worker, lines, counts };
 }
 
-describe('a crashed desk worker', () => {
-  it('is restarted, rejects questions until then, and reports its state', async () => {
-    const { worker, lines } = start({ restartFirst: 300 });
-    expect(await worker.calls.readChanges()).not.toBe('');
-    expect(worker.state).toBe('running');
-    const asked = [worker.calls.find('7K3QM2XA'), worker.calls.readSession('x')];
-    for (const question of asked) await expect(question).rejects.toThrow(StoreAwayError);
-    await until(() => worker.state === 'restarting', 'the crash');
-    expect(worker.pending).toBe(0);
-    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
-    await expect.poll(() => worker.calls.readChanges().catch(() => '')).not.toBe('');
-    expect(worker.state).toBe('running');
-    expect(lines.map(({ level }) => level)).toEqual(['error']);
-  });
+it('a crashed desk worker is restarted, rejects questions until then, and reports its state', async () => {
+  const { worker, lines } = start({ restartFirst: 300 });
+  expect(await worker.calls.readChanges()).not.toBe('');
+  expect(worker.state).toBe('running');
+  const asked = [worker.calls.find('7K3QM2XA'), worker.calls.readSession('x')];
+  for (const question of asked) await expect(question).rejects.toThrow(StoreAwayError);
+  await until(() => worker.state === 'restarting', 'the crash');
+  expect(worker.pending).toBe(0);
+  await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
+  await expect.poll(() => worker.calls.readChanges().catch(() => '')).not.toBe('');
+  expect(worker.state).toBe('running');
+  expect(lines.map(({ level }) => level)).toEqual(['error']);
 });
 
-describe('a question', () => {
-  it('is rejected after a timeout, but counts as pending until it is answered', async () => {
-    const { worker, counts } = start({ answerWithin: 50, maxQuestions: 3 });
-    await until(() => worker.state === 'running', 'its start');
-    const late = [1, 2, 3].map(() => worker.calls.readSession('x'));
-    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
-    for (const question of late) await expect(question).rejects.toThrow(StoreAwayError);
-    expect(worker.pending).toBe(3);
-    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
-    const refused = counts.map((name) => name.split(' ')[1]).sort();
-    expect(refused).toEqual(['full', 'full', 'late', 'late', 'late']);
-  });
+it('a question is rejected after a timeout, but counts as pending until it is answered', async () => {
+  const { worker, counts } = start({ answerWithin: 50, maxQuestions: 3 });
+  await until(() => worker.state === 'running', 'its start');
+  const late = [1, 2, 3].map(() => worker.calls.readSession('x'));
+  await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
+  for (const question of late) await expect(question).rejects.toThrow(StoreAwayError);
+  expect(worker.pending).toBe(3);
+  await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
+  const refused = counts.map((name) => name.split(' ')[1]).sort();
+  expect(refused).toEqual(['full', 'full', 'late', 'late', 'late']);
 });

@@ -1,4 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { OPERATOR, SITE_HOST } from '../../server/whole-site.tsx';
 import corpus from './corpus.json' with { type: 'json' };
 
 /** Bytes for one connection, and the responses that are acceptable. */
@@ -11,25 +13,11 @@ export interface BadInput {
   readonly most: number;
 }
 
-/** Addresses of the site under test. */
-interface Doors {
-  readonly host: string;
-  /** A page that is rendered for each request, and one that is cached. */
-  readonly page: string;
-  readonly kept: string;
-  /** A page whose last path segment is a parameter, up to its last slash. */
-  readonly item: string;
-  readonly form: string;
-  /** The name of an action of the form. */
-  readonly action: string;
-  /** Accepts JSON by POST. */
-  readonly api: string;
-  readonly asset: string;
-  /** The DSN of the browser's SDK. */
-  readonly dsn: string;
-  /** An operator's token, to reach what is behind the sign-in. */
-  readonly token: string;
-}
+/** Addresses of the site under test, which the corpus names. `kept` is cached. */
+const DOORS = {
+  ...{ host: SITE_HOST, page: '/', kept: '/static', item: '/items/', form: '/form', action: 'form.tell' },
+  ...{ api: '/api/echo', asset: '/assets/main-1.js', dsn: `https://spillway@${SITE_HOST}/1`, token: OPERATOR },
+};
 
 /** The path of a request that is hidden inside another one. It must never reach a handler. */
 export const HIDDEN_PATH = '/hidden-in-another';
@@ -39,12 +27,12 @@ const PARTS = 'multipart/form-data; boundary=x';
 const ENCODERS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
 
 /** Several thousand requests that no well-behaved client sends, for all parts of a site. The same in each run. */
-export function listBadInputs(doors: Doors): BadInput[] {
-  const { host, page, kept, item, form, action, api, asset, dsn, token } = doors;
+export function listBadInputs(): BadInput[] {
+  const { host, page, kept, item, form, action, api, asset, dsn, token } = DOORS;
 
   /** The texts of the corpus, in which `«ab*3»` is `ababab` and `{host}` is an address. */
   function list(name: keyof typeof corpus, names: Readonly<Record<string, string>> = {}): string[] {
-    const values: Readonly<Record<string, string>> = { ...doors, HOST: host.toUpperCase(), ...names };
+    const values: Readonly<Record<string, string>> = { ...DOORS, HOST: host.toUpperCase(), ...names };
     return corpus[name].map((text) =>
       text
         .replace(/«(.+?)\*(\d+)»/gs, (_whole, unit: string, count) => unit.repeat(Number(count)))
@@ -157,7 +145,6 @@ export function listBadInputs(doors: Doors): BadInput[] {
     const everywhere = ['X-Text', 'User-Agent', 'Referer', 'Accept-Language'].map((name) => `${name}: ${visible}`);
     return [
       send('path', `GET ${item}${encoded}`),
-      send('page data', `GET /_data${item}${encoded}`),
       send('search', `GET ${page}?q=${encoded}&${encoded}=1`),
       send('header', `GET ${page}`, everywhere),
       send('cookie', `GET ${page}`, [`Cookie: a=${visible}; __Host-desk=${visible}`]),
@@ -165,14 +152,11 @@ export function listBadInputs(doors: Doors): BadInput[] {
       send('token', 'GET /metrics', [`Authorization: Bearer ${visible}`]),
       send('address of the desk', `GET /desk/${encoded}`),
       send('desk’s API', `GET /api/desk/incidents?search=${encoded}&after=${encoded}`, [asOperator]),
-      post('form', form, FORM, `_action=${action}&${encoded}=${encoded}`),
-      post('sign-in', '/desk', FORM, `_action=root.signIn&token=${encoded}`),
       post('JSON', api, 'application/json', JSON.stringify({ text, [text]: text })),
       post('file', form, PARTS, file),
     ];
   });
 
-  const random = createRandom(1);
   const splinters = list('splinters').map((text) => Buffer.from(text, 'latin1'));
   const begin = Buffer.from(`${JSON.stringify({ dsn })}\n{"type":"event"}\n`);
   const exception = {
@@ -182,7 +166,7 @@ export function listBadInputs(doors: Doors): BadInput[] {
   const envelopes = [
     ...json.map((body) => Buffer.concat([begin, Buffer.from(body as string)])),
     Buffer.alloc(2_000_000, 'a'),
-    ...Array.from({ length: 200 }, () => mutate(random, envelope, splinters)),
+    ...listMutants(envelope, splinters, 200),
   ];
 
   const requests = [
@@ -192,10 +176,10 @@ export function listBadInputs(doors: Doors): BadInput[] {
     post('mutant', api, 'application/json', '{"text":"a"}'),
     post('mutant', api, 'application/json', '5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n', 'Transfer-Encoding: chunked'),
   ];
-  const mutants = Array.from({ length: 100 }, () =>
+  const mutants = requests.flatMap(({ door, bytes }) =>
     // An inserted line break can turn one request into two.
-    requests.map(({ door, bytes }) => raw(door, mutate(random, bytes, splinters), 3)),
-  ).flat();
+    listMutants(bytes, splinters, 100).map((mutant) => raw(door, mutant, 3)),
+  );
 
   return [
     ...framing,
@@ -206,28 +190,15 @@ export function listBadInputs(doors: Doors): BadInput[] {
   ];
 }
 
-/** Returns numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Changes, removes, doubles or inserts a few bytes. */
-function mutate(random: () => number, bytes: Buffer, splinters: readonly Buffer[]): Buffer {
-  const below = (count: number) => Math.floor(random() * count);
-  let mutant = bytes;
-  for (let times = 1 + below(4); times > 0; times -= 1) {
-    const at = below(mutant.length + 1);
-    const end = Math.min(mutant.length, at + below(12));
-    const part = mutant.subarray(at, end);
-    const choices = [Buffer.alloc(0), Buffer.concat([part, part]), Buffer.from([below(256)])];
-    const inserted = choices[below(4)] ?? splinters[below(splinters.length)] ?? part;
-    mutant = Buffer.concat([mutant.subarray(0, at), inserted, mutant.subarray(end)]);
-  }
-  return mutant;
+/** Bytes of which a few are replaced, removed, doubled or inserted: the same mutants in each run. */
+function listMutants(bytes: Buffer, splinters: readonly Buffer[], count: number): Buffer[] {
+  const inserted = fc.oneof(fc.constantFrom(...splinters), fc.uint8Array({ maxLength: 1 }));
+  const edit = fc.tuple(fc.nat(bytes.length), fc.nat(12), fc.nat(12), inserted);
+  const mutant = fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) =>
+    edits.reduce<Buffer>((given, [at, doubled, removed, added]) => {
+      const parts = [given.subarray(0, at), given.subarray(at, at + doubled), added, given.subarray(at + removed)];
+      return Buffer.concat(parts);
+    }, bytes),
+  );
+  return fc.sample(mutant, { numRuns: count, seed: 1 });
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLocations } from '../../../../build/sites.mjs';
+import { createLocations } from '../../../../build/locations.mjs';
 import { createDigest, type DigestResult } from '../../../../src/server/errors/digest/create-digest.ts';
 import { loadLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
 import { bundleProject } from '../../../support/bundled-project.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defaultStackParser } from '@sentry/react';
-import { createLocations } from '../../../../build/sites.mjs';
+import { createLocations } from '../../../../build/locations.mjs';
 import { type LocationTable, parseLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
 import { parseStack } from '../../../../src/server/errors/digest/read-error.ts';
 import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';

@@ -1,18 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openSqlite } from '../../../../../src/desk/server/store/sqlite.ts';
-import { openStore, type Store } from '../../../../../src/desk/server/store/store.ts';
+import type { Store } from '../../../../../src/desk/server/store/store.ts';
 import { publishBuild } from '../../../../../src/desk/server/worker/maps/publish-build.ts';
 import { createFolder } from '../../../../support/folder.ts';
-import { createTestLog } from '../../../../support/test-log.ts';
+import { useMemoryStore } from '../../../support/stores.ts';
 
 const MAP = 'maps/server/main.js.map';
 
 it('replaces the maps of a server that was rebuilt, also if it is interrupted', async () => {
   const dist = createFolder(onTestFinished);
-  const store = await openStore(openSqlite(':memory:', { log: createTestLog().log }), { environment: 'production' });
-  onTestFinished(() => store.close());
+  const { store } = await useMemoryStore();
   const build = (text: string) => {
     for (const path of ['sites.json', MAP, 'client/assets/home-X7K2QM2X.js']) {
       mkdirSync(dirname(join(dist, path)), { recursive: true });

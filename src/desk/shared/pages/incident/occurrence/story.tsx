@@ -8,7 +8,14 @@ type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind
 
 /** Details of a kind: shown first, because these kinds have no stack, or only React's. */
 export function Story({ of: story, now }: { readonly of: StoryShape; readonly now: number }) {
-  return story.kind === 'hydration' ? <Mismatch of={story} /> : <Death of={story} now={now} />;
+  switch (story.kind) {
+    case 'hydration':
+      return <Mismatch of={story} />;
+    case 'unclean-death':
+      return <Death of={story} now={now} />;
+    case 'blocked-loop':
+      return story.inFlight.length > 0 && <Blocked of={story} />;
+  }
 }
 
 function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'> }) {
@@ -56,6 +63,14 @@ function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; read
         {inFlight.length === 0 && 'No requests were in flight at the last heartbeat.'}
       </p>
       {inFlight.length > 0 && <InFlight of={inFlight} />}
+    </Panel>
+  );
+}
+
+function Blocked({ of: { inFlight } }: { readonly of: StoryOf<'blocked-loop'> }) {
+  return (
+    <Panel title="When the block began">
+      <InFlight of={inFlight} />
     </Panel>
   );
 }

@@ -1,4 +1,5 @@
 import type { ServerPages } from '#engine/server';
+import type { href } from '#product/href.ts';
 import type { routes } from '#product/routes.tsx';
 import type { AppContext } from '../context.ts';
 import { account } from './account.ts';
@@ -17,4 +18,4 @@ export const pages = {
   'choose-password': choosePassword,
   account,
   static: null,
-} satisfies ServerPages<typeof routes, AppContext>;
+} satisfies ServerPages<typeof routes, AppContext, typeof href>;

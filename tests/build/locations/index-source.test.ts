@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { indexSource } from '../../../build/sites/index-source.mjs';
+import { indexSource } from '../../../build/locations/index-source.mjs';
 
 /** The frame location of the place marked with `|`. */
 function siteAt(marked: string, options = {}) {
   const offset = marked.indexOf('|');
-  const { starts, sites } = indexSource('src/a.tsx', marked.replace('|', ''), options);
-  return sites[starts.findLastIndex((start: number) => start <= offset)];
+  const { starts, locations } = indexSource('src/a.tsx', marked.replace('|', ''), options);
+  return locations[starts.findLastIndex((start: number) => start <= offset)];
 }
 
 describe('the function of a frame location', () => {
@@ -44,10 +44,10 @@ describe('the function of a frame location', () => {
 /** The function of each place marked with `|`. */
 function functionsAt(path: string, marked: string): (string | undefined)[] {
   const parts = marked.split('|');
-  const { starts, sites } = indexSource(path, parts.join(''));
+  const { starts, locations } = indexSource(path, parts.join(''));
   return parts.slice(1).map((_, index) => {
     const offset = parts.slice(0, index + 1).join('').length;
-    return sites[starts.findLastIndex((start: number) => start <= offset)]?.function;
+    return locations[starts.findLastIndex((start: number) => start <= offset)]?.function;
   });
 }
 
@@ -98,7 +98,7 @@ describe('anonymous handlers of an existing app', () => {
 });
 
 describe('the detail of a frame location', () => {
-  const detailOf = (source: string) => indexSource('src/a.tsx', source).sites.find(({ detail }) => detail)?.detail;
+  const detailOf = (source: string) => indexSource('src/a.tsx', source).locations.find(({ detail }) => detail)?.detail;
 
   it.each([
     ['a throw', "function f() { throw |new Error('a'); }", 'throw new Error("a")', 'thrown'],

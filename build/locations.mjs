@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { encodeVlq, FLAGS, LINE_END, VERSION } from '../src/shared/location-format.mjs';
 import { toRelative } from './files.mjs';
+import { indexSource } from './locations/index-source.mjs';
+import { createFirstNames, readMoves } from './locations/moves.mjs';
 import { findOwner } from './packages.mjs';
-import { indexSource } from './sites/index-source.mjs';
-import { createFirstNames, readMoves } from './sites/moves.mjs';
 
 /** Modules of the project: in `src`, or in the folder of an existing app. */
 const isModule = /^(?!\.\.\/|(?:.*\/)?node_modules\/)[^:]+\.[cm]?[jt]sx?$/;
@@ -21,7 +21,7 @@ const isModule = /^(?!\.\.\/|(?:.*\/)?node_modules\/)[^:]+\.[cm]?[jt]sx?$/;
  */
 export function createLocations(root, maps, { helpers = [], moves, index: toIndex = indexSource } = {}) {
   const strings = new Map([['', 0]]);
-  const sites = new Map([['0,0,0,0,0', 0]]);
+  const locations = new Map([['0,0,0,0,0', 0]]);
   const toFirstNames = createFirstNames(readMoves(root, { moves }));
   const firstNames = {};
   const indexes = new Map();
@@ -32,12 +32,12 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
   function indexOf(path, text) {
     const known = indexes.get(path);
     if (known?.text === text) return known;
-    const { starts, sites: found, properties: names } = toIndex(path, text, { helpers });
+    const { starts, locations: found, properties: names } = toIndex(path, text, { helpers });
     const lines = toLineStarts(text);
     properties[path] = [...new Set([...(properties[path] ?? []), ...names])].sort();
-    const numbers = found.map((site) => {
-      const number = numberOf(sites, toEntry(path, site, lines).join());
-      const first = toFirstNames({ path, function: site.function, detail: site.detail });
+    const numbers = found.map((location) => {
+      const number = numberOf(locations, toEntry(path, location, lines).join());
+      const first = toFirstNames({ path, function: location.function, detail: location.detail });
       if (first) firstNames[number] = first;
       return number;
     });
@@ -46,13 +46,15 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
     return index;
   }
 
-  function toEntry(path, site, lines) {
+  function toEntry(path, location, lines) {
     return [
       numberOf(strings, path),
-      numberOf(strings, site.function),
-      numberOf(strings, site.detail),
-      findLast(lines, site.offset) + 1,
-      (site.isErrorClass ? FLAGS.errorClass : 0) | (site.isHelper ? FLAGS.helper : 0) | (FLAGS[site.kind] ?? 0),
+      numberOf(strings, location.function),
+      numberOf(strings, location.detail),
+      findLast(lines, location.offset) + 1,
+      (location.isErrorClass ? FLAGS.errorClass : 0) |
+        (location.isHelper ? FLAGS.helper : 0) |
+        (FLAGS[location.kind] ?? 0),
     ];
   }
 
@@ -62,7 +64,7 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
       return (line, column) => numbers[findLast(starts, (lines[line] ?? 0) + column)] ?? 0;
     }
     const name = path.startsWith('src/') ? path : toPackage(path);
-    const number = numberOf(sites, `${numberOf(strings, name)},0,0,0,0`);
+    const number = numberOf(locations, `${numberOf(strings, name)},0,0,0,0`);
     return () => number;
   }
 
@@ -78,24 +80,24 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
   return JSON.stringify({
     version: VERSION,
     strings: [...strings.keys()],
-    sites: [...sites.keys()].flatMap((site) => site.split(',').map(Number)),
+    sites: [...locations.keys()].flatMap((location) => location.split(',').map(Number)),
     firstNames,
     properties: Object.fromEntries(Object.entries(properties).map(([path, names]) => [path, names.join(' ')])),
     bundles,
   });
 }
 
-/** Encodes line, column and site as differences to the previous entry. A position has the site of the last entry. */
+/** Encodes line, column and location as differences to the previous entry. A position has the location of the last entry. */
 function encodeBundle(mappings, finders) {
   const parts = [];
   let [lastLine, lastColumn, lastLocation] = [0, 0, 0];
   for (const [line, segments] of mappings.entries()) {
     for (const [column, source, originalLine, originalColumn] of segments) {
-      const site = finders[source]?.(originalLine, originalColumn) ?? 0;
-      if (site === lastLocation) continue;
+      const location = finders[source]?.(originalLine, originalColumn) ?? 0;
+      if (location === lastLocation) continue;
       const from = line === lastLine ? lastColumn : 0;
-      parts.push(encodeVlq(line - lastLine), encodeVlq(column - from), encodeVlq(site - lastLocation));
-      [lastLine, lastColumn, lastLocation] = [line, column, site];
+      parts.push(encodeVlq(line - lastLine), encodeVlq(column - from), encodeVlq(location - lastLocation));
+      [lastLine, lastColumn, lastLocation] = [line, column, location];
     }
   }
   return parts.join('');

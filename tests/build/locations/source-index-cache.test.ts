@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { indexSource } from '../../../build/sites/index-source.mjs';
-import { openSourceIndex } from '../../../build/sites/source-index-cache.mjs';
+import { indexSource } from '../../../build/locations/index-source.mjs';
+import { openSourceIndex } from '../../../build/locations/source-index-cache.mjs';
 
 it('returns the index of an unchanged source from the last build, and another one for changed text or helpers', async () => {
   // Another helper each time, so that no earlier run has kept an index.
@@ -20,5 +20,5 @@ it('returns the index of an unchanged source from the last build, and another on
   const renamed = source.replace('check', 'verify');
   expect(second.index('src/a.ts', renamed, { helpers })).toEqual(indexSource('src/a.ts', renamed, { helpers }));
   const helper = second.index(helpers[0] ?? '', source, { helpers });
-  expect(helper.sites.some(({ isHelper }) => isHelper)).toBe(true);
+  expect(helper.locations.some(({ isHelper }) => isHelper)).toBe(true);
 });

@@ -30,8 +30,8 @@ const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Names
  * @property {import('./handler-names.mjs').Names} [names] in an anonymous handler of an existing app
  *
  * @typedef {object} SourceIndex
- * @property {number[]} starts ascending offsets at which the site changes
- * @property {SourceLocation[]} sites the site that begins at each start
+ * @property {number[]} starts ascending offsets at which the location changes
+ * @property {SourceLocation[]} locations the location that begins at each start
  * @property {Set<string>} properties names that occur in the source after a dot or in a pattern
  */
 
@@ -44,7 +44,7 @@ const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Names
 export function indexSource(path, text, { helpers = [] } = {}) {
   const { program, comments } = parseSync(path, text);
   const starts = [];
-  const sites = [];
+  const locations = [];
   const properties = new Set();
   const ownErrors = new Set([...text.matchAll(errorClasses)].map(([, name]) => name));
   const imported = new Set();
@@ -54,29 +54,29 @@ export function indexSource(path, text, { helpers = [] } = {}) {
 
   const toSource = (node) => toStatement(text, node, comments);
 
-  /** Sets the site from this offset on. */
-  function mark(offset, site) {
+  /** Sets the location from this offset on. */
+  function mark(offset, location) {
     if (starts.at(-1) === offset) {
-      sites[sites.length - 1] = site;
-    } else if (sites.at(-1) !== site) {
+      locations[locations.length - 1] = location;
+    } else if (locations.at(-1) !== location) {
       starts.push(offset);
-      sites.push(site);
+      locations.push(location);
     }
   }
 
-  /** Visits a node, with its own site for its range. */
-  function within(node, site, outer, visitInside) {
-    mark(node.start, site);
+  /** Visits a node, with its own location for its range. */
+  function within(node, location, outer, visitInside) {
+    mark(node.start, location);
     visitInside();
     mark(node.end, outer);
   }
 
-  function visitAll(node, site) {
+  function visitAll(node, location) {
     for (const key of visitorKeys[node.type] ?? []) {
       if (skippedKeys.has(key)) continue;
       const child = node[key];
-      if (Array.isArray(child)) for (const item of child) visit(item, site);
-      else visit(child, site);
+      if (Array.isArray(child)) for (const item of child) visit(item, location);
+      else visit(child, location);
     }
   }
 
@@ -84,67 +84,67 @@ export function indexSource(path, text, { helpers = [] } = {}) {
    * @param {string} [name] name that the surrounding code gives to the function, class or object
    * @param {string} [registration] the call that takes the node as a handler
    */
-  function visit(node, site, name = '', registration) {
+  function visit(node, location, name = '', registration) {
     if (!node) return;
     switch (node.type) {
       case 'FunctionDeclaration':
       case 'FunctionExpression':
       case 'ArrowFunctionExpression':
-        return visitFunction(node, site, node.id?.name ?? name, node.id ? undefined : registration);
+        return visitFunction(node, location, node.id?.name ?? name, node.id ? undefined : registration);
       case 'ClassDeclaration':
       case 'ClassExpression':
-        return visitClass(node, site, node.id?.name ?? name);
+        return visitClass(node, location, node.id?.name ?? name);
       case 'ObjectExpression':
-        return visitObject(node, site, name);
+        return visitObject(node, location, name);
       case 'VariableDeclarator':
-        if (node.id.type === 'Identifier') return visit(node.init, site, node.id.name);
-        if (!node.init) return visit(node.id, site);
-        return visitDetail(node, site, 'call', (inner) => visitAll(node, inner));
+        if (node.id.type === 'Identifier') return visit(node.init, location, node.id.name);
+        if (!node.init) return visit(node.id, location);
+        return visitDetail(node, location, 'call', (inner) => visitAll(node, inner));
       case 'AssignmentExpression':
-        visit(node.left, site);
-        return visit(node.right, site, toAssignedName(node.left));
+        visit(node.left, location);
+        return visit(node.right, location, toAssignedName(node.left));
       case 'ExportDefaultDeclaration':
-        return visit(node.declaration, site, 'default');
+        return visit(node.declaration, location, 'default');
       case 'JSXAttribute':
-        return visit(node.value, site, node.name.name?.name ?? node.name.name);
+        return visit(node.value, location, node.name.name?.name ?? node.name.name);
       case 'JSXExpressionContainer':
       case 'TSAsExpression':
       case 'TSSatisfiesExpression':
       case 'TSNonNullExpression':
       case 'TSTypeAssertion':
       case 'ParenthesizedExpression':
-        return visit(node.expression, site, name, registration);
+        return visit(node.expression, location, name, registration);
       case 'ArrayExpression':
-        for (const item of node.elements) visit(item, site, '', registration);
+        for (const item of node.elements) visit(item, location, '', registration);
         return;
       case 'ThrowStatement':
-        return visitDetail(node, site, 'thrown', (inner) => visitAll(node, inner));
+        return visitDetail(node, location, 'thrown', (inner) => visitAll(node, inner));
       case 'CallExpression':
       case 'NewExpression':
-        return visitCall(node, site, name, registration);
+        return visitCall(node, location, name, registration);
       case 'MemberExpression':
         if (!node.computed) properties.add(node.property.name);
-        return visitAll(node, site);
+        return visitAll(node, location);
       case 'Property': // of a pattern; visitObject() handles those of objects
         if (!node.computed) properties.add(toKey(node));
-        return visitAll(node, site);
+        return visitAll(node, location);
       case 'ImportDeclaration':
         return readImport(node);
       default:
-        if (!skippedTypes.test(node.type)) visitAll(node, site);
+        if (!skippedTypes.test(node.type)) visitAll(node, location);
     }
   }
 
-  function visitFunction(node, site, name, registration) {
-    const inner = name ? toNamed(site, name, node) : toCallback(site);
-    const own = registration && handlers ? toHandler(inner, site, registration) : inner;
-    within(node, own, site, () => visitAll(node, own));
+  function visitFunction(node, location, name, registration) {
+    const inner = name ? toNamed(location, name, node) : toCallback(location);
+    const own = registration && handlers ? toHandler(inner, location, registration) : inner;
+    within(node, own, location, () => visitAll(node, own));
   }
 
   /** A function without a name has the name of the one around it. */
-  function toCallback(site) {
-    const name = site.names ? handlers.pick(site.names) : site.function;
-    return { ...site, function: name, detail: '', kind: '', offset: site.functionOffset };
+  function toCallback(location) {
+    const name = location.names ? handlers.pick(location.names) : location.function;
+    return { ...location, function: name, detail: '', kind: '', offset: location.functionOffset };
   }
 
   function toHandler(inner, outer, registration) {
@@ -155,78 +155,78 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     return { ...inner, function: handlers.pick(names), names };
   }
 
-  function toNamed(site, name, node) {
-    const { names } = site;
+  function toNamed(location, name, node) {
+    const { names } = location;
     const own = names && { ...names, plain: join(names.plain, name), other: join(names.other, name) };
     return {
-      function: own ? handlers.pick(own) : join(site.function, name),
+      function: own ? handlers.pick(own) : join(location.function, name),
       detail: '',
       kind: '',
-      isErrorClass: site.isErrorClass && name === 'constructor',
-      isHelper: site.isHelper || HELPER_NAME.test(name),
+      isErrorClass: location.isErrorClass && name === 'constructor',
+      isHelper: location.isHelper || HELPER_NAME.test(name),
       offset: node.start,
       functionOffset: node.start,
       ...(own && { names: own }),
     };
   }
 
-  function visitClass(node, site, name) {
+  function visitClass(node, location, name) {
     const isErrorClass = isErrorName(toText(node.superClass)) || (node.superClass !== null && isErrorName(name));
-    const inner = { ...toNamed(site, name || 'class', node), isErrorClass };
-    within(node, inner, site, () => {
+    const inner = { ...toNamed(location, name || 'class', node), isErrorClass };
+    within(node, inner, location, () => {
       visit(node.superClass, inner);
       for (const member of node.body.body) visitMember(member, inner);
     });
   }
 
-  function visitMember(member, site) {
-    if (!member.key) return visitAll(member, site); // a static block
-    if (member.computed) visit(member.key, site);
-    return visit(member.value, site, toKey(member));
+  function visitMember(member, location) {
+    if (!member.key) return visitAll(member, location); // a static block
+    if (member.computed) visit(member.key, location);
+    return visit(member.value, location, toKey(member));
   }
 
-  function visitObject(node, site, name) {
+  function visitObject(node, location, name) {
     for (const property of node.properties) {
       if (property.type !== 'Property') {
-        visit(property, site);
+        visit(property, location);
         continue;
       }
-      if (property.computed) visit(property.key, site);
+      if (property.computed) visit(property.key, location);
       const key = toKey(property);
-      visit(property.value, site, name ? `${name}.${key}` : key);
+      visit(property.value, location, name ? `${name}.${key}` : key);
     }
   }
 
-  function visitCall(node, site, name, registration) {
+  function visitCall(node, location, name, registration) {
     const callee = toText(node.callee);
     const kind = toKind(node, callee, isErrorName, imported);
-    if (!kind) return visitParts(node, site, callee, name, registration);
-    return visitDetail(node, site, kind, (inner) => visitParts(node, inner, callee, name, registration));
+    if (!kind) return visitParts(node, location, callee, name, registration);
+    return visitDetail(node, location, kind, (inner) => visitParts(node, inner, callee, name, registration));
   }
 
   /** Names a callback after the subject that it is registered for, or after the constant that its wrapper defines. */
-  function visitParts(node, site, callee, name, outer) {
-    visit(node.callee, site);
+  function visitParts(node, location, callee, name, outer) {
+    visit(node.callee, location);
     const last = callee.slice(callee.lastIndexOf('.') + 1);
     const subject = toLiteral(node.arguments[0]);
-    const wrapped = node.callee.type === 'Identifier' || site.function === '' ? name : '';
+    const wrapped = node.callee.type === 'Identifier' || location.function === '' ? name : '';
     const registered = subject !== undefined ? `${last}(${subject})` : '';
-    const loose = site.function === '' && !wrapped ? `${last}()` : '';
+    const loose = location.function === '' && !wrapped ? `${last}()` : '';
     const registration = toRegistration(node, last, toSource) ?? (outer && `${outer}.${last}()`);
     for (const argument of node.arguments) {
       const isFunction = /Function/.test(argument.type) && !argument.id;
       const given = isFunction ? registered || wrapped || loose : wrapped && isCall(argument) ? wrapped : '';
-      visit(argument, site, given, registration);
+      visit(argument, location, given, registration);
     }
   }
 
   /** Visits a detail, unless it is within a `throw`: that `throw` is the detail then. */
-  function visitDetail(node, site, kind, visitInside) {
-    if (site.kind === 'thrown') return visitInside(site);
+  function visitDetail(node, location, kind, visitInside) {
+    if (location.kind === 'thrown') return visitInside(location);
     const detail = toSource(node);
-    const name = kind === 'thrown' && site.names ? handlers.pick(site.names, detail) : site.function;
-    const inner = { ...site, function: name, detail, kind, offset: node.start };
-    within(node, inner, site, () => visitInside(inner));
+    const name = kind === 'thrown' && location.names ? handlers.pick(location.names, detail) : location.function;
+    const inner = { ...location, function: name, detail, kind, offset: node.start };
+    within(node, inner, location, () => visitInside(inner));
   }
 
   function readImport({ source, specifiers }) {
@@ -264,7 +264,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   };
   mark(0, top);
   visitAll(program, top);
-  return { starts, sites, properties };
+  return { starts, locations, properties };
 }
 
 function join(outer, name) {

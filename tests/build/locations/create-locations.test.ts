@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLocations } from '../../../build/sites.mjs';
+import { createLocations } from '../../../build/locations.mjs';
 import { parseLocationTable } from '../../../src/server/errors/digest/location-table.ts';
 
 it('tells the server which functions only throw on behalf of their callers', () => {

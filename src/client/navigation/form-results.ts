@@ -1,0 +1,120 @@
+import { type DataStrategyResult, data } from 'react-router';
+import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
+import type { EngineText } from '../../shared/rendering/language.ts';
+import { toShownError } from '../../shared/rendering/page-error.ts';
+import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
+import { ACTION_FIELD, readAction } from '../../shared/wire/protocol.ts';
+import { toSize } from '../../shared/words.ts';
+import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
+import type { PageDataStore } from '../page-data/store.ts';
+import { leaveOldBuild } from './load-document.ts';
+import { type PageResults, type PageResultsOptions, type Results, toFailure, type Wanted } from './page-results.ts';
+import { keepPageState } from './page-state.ts';
+import { isMultipart, postForm, toFileBytes } from './post-form.ts';
+
+export interface FormResultsOptions extends Pick<PageResultsOptions, 'build' | 'onFailure'> {
+  readonly store: PageDataStore;
+  /** Called when a form is sent, except a fetcher's. */
+  readonly onSend: () => void;
+  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
+  readonly onAnswer: (isTaken: boolean) => void;
+  /** Returns a sentence of Spillway in the language of the page. */
+  readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
+}
+
+/** Creates the functions that send a form, and keep the page data that its action returned for the router's next load. */
+export function createFormResults(
+  { build, store, onFailure, onSend, onAnswer, toText }: FormResultsOptions,
+  { redirect }: Pick<PageResults, 'redirect'>,
+) {
+  let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
+  /** Answers to forms so far (count). */
+  let answers = 0;
+
+  async function act(wanted: Wanted): Promise<Results> {
+    const { request, url, form, leaf } = wanted;
+    const isFetcher = wanted.fetcherKey !== null;
+    const action = (form && readAction(form)) ?? '';
+    const isTyped = [...(form ?? [])].some(([name, value]) => name !== ACTION_FIELD && typeof value === 'string');
+    const refuse = (message: string, status = 503) => {
+      const note = isTyped ? ` ${toText('What you typed is still here.')}` : '';
+      return { [leaf]: toActionData({ action, status, errors: { '': message + note } }) };
+    };
+    const page = store.recall(url)?.payload;
+    const limit = page?.uploads?.[action || `${leaf}.default`] ?? MAX_ACTION_BYTES;
+    if (page && toFileBytes(request, form) > limit) {
+      return refuse(
+        toText('This is more than {size}. Choose smaller files, or shorten the text.', { size: toSize(limit) }),
+        413,
+      );
+    }
+    // Also now: the server carries out a form that the visitor leaves.
+    store.dropAll();
+    if (!isFetcher) onSend();
+    const before = answers;
+    let result: PageDataResult;
+    try {
+      const response = await postForm(url, { request, form, showsProgress: !isFetcher });
+      result = await readPageData(response, request.signal);
+    } catch (error) {
+      store.dropAll();
+      if (request.signal.aborted) throw error;
+      onFailure(error, 'network');
+      const { message, status, digest } = toShownError(error);
+      if (message) return refuse(toText(message as EngineText), status); // of the engine, or as the product wrote it
+      if (digest) return refuse(toText('Something went wrong on our side (digest {digest}).', { digest }), status);
+      const unsent = isMultipart(request)
+        ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
+        : 'The form was not sent. Check your connection, then send it again.';
+      return refuse(toText(unsent));
+    }
+    if (result.kind === 'busy') {
+      return refuse(
+        toText('The server is busy at the moment, so your form was not processed. Send it again in a few seconds.'),
+      );
+    }
+    store.dropAll(); // the action can have changed all data that was fetched before
+    answers += 1;
+    if (!isFetcher) onAnswer(isTaken(result));
+    if (result.kind === 'redirect') {
+      if (result.payload.unsent) keepPageState();
+      return redirect(result.payload, wanted);
+    }
+    if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
+    const { payload } = result;
+    if (payload.errors && !isTaken(result)) keepPageState(); // an error replaces the page
+    if (payload.build !== build && (payload.action || isTaken(result))) await leaveOldBuild(result, wanted);
+    // If the action answered, its result is shown together with the page's error, which the load brings.
+    const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
+    if (failed) return { [leaf]: { type: 'error', result: failed } };
+    // If another form was answered meanwhile, this page can be older than what that answer showed.
+    if (payload.build === build && answers === before + 1) {
+      fresh = { url, payload };
+      store.remember(url, { payload: { ...payload, action: undefined }, etag: undefined });
+    }
+    return { [leaf]: toActionData({ status: 200, ...payload.action, action: payload.action?.action || action }) };
+  }
+
+  return {
+    act,
+    /** Whether the last action returned the data of this page. */
+    hasFresh: (url: string) => fresh?.url === url,
+    /** Returns that data, once. Data of another page gets stale from here on, so it is dropped. */
+    takeFresh(url: string): PagePayload | undefined {
+      const brought = fresh;
+      fresh = undefined;
+      return brought?.url === url ? brought.payload : undefined;
+    },
+  };
+}
+
+/** True if the action neither refused nor failed, even if the page around it did. */
+function isTaken(result: PageDataResult): boolean {
+  if (result.kind !== 'page') return result.kind === 'redirect';
+  const { action, errors } = result.payload;
+  return action ? !action.errors : !errors;
+}
+
+function toActionData(result: ActionResult): DataStrategyResult {
+  return { type: 'data', result: data(result, { status: result.status }) };
+}

@@ -1,0 +1,59 @@
+import type { DataRouter } from 'react-router';
+import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
+import type { PageDataStore } from '../page-data/store.ts';
+import { toPath } from './browser-router.ts';
+import { loadDocument } from './load-document.ts';
+
+/** Creates the functions that load the page again that is shown. It also does so when the visitor returns to an old tab. */
+export function createRefresh(router: DataRouter, store: PageDataStore) {
+  let checkedAt = performance.now();
+  router.subscribe(({ navigation }) => {
+    if (navigation.state === 'idle') checkedAt = performance.now();
+  });
+
+  /**
+   * Loads the page's data again if it has changed. Returns false if the server cannot say, or another page is shown.
+   *
+   * @param isAsked by the product: if the server runs another build, loads the document, which that data needs
+   */
+  async function update(path: string, isAsked = false): Promise<boolean> {
+    const answer = await store.revalidate(path);
+    if (toPath(router.state.location) !== path) return false;
+    if (answer === 'changed') await router.revalidate();
+    const { href } = window.location;
+    if (isAsked && store.isSkewed()) await loadDocument(href, { guarded: true, isReplaced: true });
+    return answer !== 'failed';
+  }
+
+  /** The page that a navigation leads to cannot be loaded again before it is shown. */
+  function whenIdle(run: () => void): void {
+    const stop = router.subscribe(({ navigation }) => {
+      if (navigation.state === 'idle') done();
+    });
+    function done(): void {
+      stop();
+      run();
+    }
+    if (router.state.navigation.state === 'idle') done();
+  }
+
+  async function refresh(isAsked = false): Promise<boolean> {
+    const { location, matches, navigation, revalidation } = router.state;
+    if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
+    checkedAt = performance.now();
+    if (matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // only the server can answer it
+    return update(toPath(location), isAsked);
+  }
+
+  /** A page can have changed while its tab was in the background. */
+  function refreshIfOld(): void {
+    const isStatic = store.recall(toPath(router.state.location))?.payload.static;
+    const isOld = performance.now() - checkedAt >= (isStatic ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME);
+    if (isOld && document.visibilityState === 'visible') refresh().catch(() => {});
+  }
+  addEventListener('focus', refreshIfOld);
+  document.addEventListener('visibilitychange', refreshIfOld);
+
+  return { update, whenIdle, refresh };
+}
