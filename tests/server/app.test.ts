@@ -58,28 +58,25 @@ describe('a request that waits for 100 Continue', () => {
   const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 2'];
   const AUTHORIZED = ['Authorization: Bearer a', 'Content-Length: 2'];
 
-  it.each<[what: string, line: string, headers: string[], parts?: TestAppOptions]>([
-    ['an operation', 'POST /api/echo HTTP/1.1', JSON_BODY],
-    ['a route', 'POST /x HTTP/1.1', JSON_BODY, { routes: readBody }],
-    ['an existing app', 'POST /x HTTP/1.1', JSON_BODY, { existingApp: { app: readBody } }],
-    ['the check of proxies', 'POST /_check HTTP/1.1', AUTHORIZED],
-  ])('gets it from %s', async (_what, line, headers, parts) => {
-    const text = await ask(line, headers, parts);
-    expect(listStatuses(text)).toEqual([100, 200]);
-  });
-
-  it.each<[status: number, line: string, headers: string[], parts?: TestAppOptions]>([
-    [403, 'POST /api/echo HTTP/1.1', [...JSON_BODY, 'Sec-Fetch-Site: cross-site', 'Cookie: a=1']],
-    [404, 'POST /api/none HTTP/1.1', JSON_BODY],
-    [405, 'POST /api/fail HTTP/1.1', JSON_BODY],
-    [413, 'POST /api/echo HTTP/1.1', ['Content-Type: application/json', 'Content-Length: 5000000']],
-    [415, 'POST /api/echo HTTP/1.1', ['Content-Type: text/plain', 'Content-Length: 2']],
-    [401, 'POST /closed HTTP/1.1', JSON_BODY, { routes: readBody }],
-    [403, 'POST /x HTTP/1.1', JSON_BODY, { steps: [(_req, res) => void res.sendStatus(403)], routes: readBody }],
-    [404, 'POST /_check HTTP/1.1', ['Content-Length: 2']],
-  ])('gets %i without it if it is refused unread: %s', async (status, line, headers, parts) => {
-    expect(listStatuses(await ask(line, headers, parts))).toEqual([status]);
-  });
+  it.each<[what: string, line: string, headers: string[], statuses: number[], parts?: TestAppOptions]>([
+    ['an operation', 'POST /api/echo', JSON_BODY, [100, 200]],
+    ['a route', 'POST /x', JSON_BODY, [100, 200], { routes: readBody }],
+    ['an existing app', 'POST /x', JSON_BODY, [100, 200], { existingApp: { app: readBody } }],
+    ['the check of proxies', 'POST /_check', AUTHORIZED, [100, 200]],
+    ['a foreign site', 'POST /api/echo', [...JSON_BODY, 'Sec-Fetch-Site: cross-site', 'Cookie: a=1'], [403]],
+    ['no operation', 'POST /api/none', JSON_BODY, [404]],
+    ['another method', 'POST /api/fail', JSON_BODY, [405]],
+    ['a large body', 'POST /api/echo', ['Content-Type: application/json', 'Content-Length: 5000000'], [413]],
+    ['another type', 'POST /api/echo', ['Content-Type: text/plain', 'Content-Length: 2'], [415]],
+    ['a route that refuses', 'POST /closed', JSON_BODY, [401], { routes: readBody }],
+    ['a step that refuses', 'POST /x', JSON_BODY, [403], { steps: [(_req, res) => void res.sendStatus(403)] }],
+    ['a check without a token', 'POST /_check', ['Content-Length: 2'], [404]],
+  ])(
+    'gets it if its body is read, and not if it is refused unread: %s',
+    async (_what, line, headers, statuses, parts) => {
+      expect(listStatuses(await ask(`${line} HTTP/1.1`, headers, parts))).toEqual(statuses);
+    },
+  );
 
   it('does not get it with HTTP/1.0', async () => {
     const { port } = await startTestServer();
@@ -127,33 +124,29 @@ const note = (calls: string[], name: string): RequestHandler =>
     next();
   };
 
-it.each([
+const raise = (): never => {
+  throw new Error('canary');
+};
+
+it.each<[string, RequestHandler]>([
   ['calls next(error)', (_req, _res, next) => next(new Error('canary'))],
-  [
-    'throws',
-    () => {
-      throw new Error('canary');
-    },
-  ],
-  ['is rejected', async () => Promise.reject(new Error('canary'))],
-] satisfies [string, RequestHandler][])(
-  'product steps show the error page if one fails and %s',
-  async (_name, failing) => {
-    for (const path of ['/admin', '/_data/admin']) {
-      const { log, lines } = spyOnLog();
-      const calls: string[] = [];
-      const steps = [note(calls, 'first'), failing, note(calls, 'last')];
-      const reply = await request(createTestApp({ log, steps })).get(path).set('Accept', 'text/html').expect(500);
-      expect(calls).toEqual(['first /admin']);
-      expect(reply.text).toContain('Application error:');
-      expect(reply.text).toContain(`<code>${reply.headers['x-error-digest']}</code>`);
-      expect(reply.text).not.toContain('canary');
-      const failures = lines.filter(({ msg }) => msg === 'A request failed.');
-      expect(failures).toHaveLength(1);
-      expect(failures[0]).toMatchObject({ origin: 'step', url: path });
-    }
-  },
-);
+  ['throws', raise],
+  ['is rejected', async () => raise()],
+])('product steps show the error page if one fails and %s', async (_name, failing) => {
+  for (const path of ['/admin', '/_data/admin']) {
+    const { log, lines } = spyOnLog();
+    const calls: string[] = [];
+    const steps = [note(calls, 'first'), failing, note(calls, 'last')];
+    const reply = await request(createTestApp({ log, steps })).get(path).set('Accept', 'text/html').expect(500);
+    expect(calls).toEqual(['first /admin']);
+    expect(reply.text).toContain('Application error:');
+    expect(reply.text).toContain(`<code>${reply.headers['x-error-digest']}</code>`);
+    expect(reply.text).not.toContain('canary');
+    const failures = lines.filter(({ msg }) => msg === 'A request failed.');
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatchObject({ origin: 'step', url: path });
+  }
+});
 
 it('accepts a request id only from a trusted proxy and only in a safe form', async () => {
   const app = createTestApp({ trustProxy: 1 });

@@ -79,7 +79,7 @@ it.each([
   ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
   ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/canary canary', '/canary/../x', '//canary', '/_check/canary']],
   ['SCRUB_KEYS', ['x,canary:', '(canary)']],
-  ['SCRUB_PATTERNS', ['canary', '/(canary/', '/^(canary|canary)+$/', '/(x+x+)+y/']],
+  ['SCRUB_PATTERNS', ['canary', '/(canary/', '/^(canary|canary)+$/']],
   ['KEEP_ALIVE', ['canary', '0', '7201', '60s']],
   ['REQUEST_TIMEOUT', ['0', '86401']],
   ['SOCKET_TIMEOUT', ['0', '86401']],

@@ -53,7 +53,7 @@ const RESERVED: readonly Ask[] = [
 ];
 
 /** Requests that those apps do not answer. Only their status is the same as without Spillway. */
-export const UNANSWERED: readonly Ask[] = [
+const UNANSWERED: readonly Ask[] = [
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) =>
     ['/nowhere', '/api/nowhere', '/api'].map((path) => withMethod(method, path)),
   ),
@@ -64,7 +64,7 @@ export const UNANSWERED: readonly Ask[] = [
   ),
 ];
 
-/** Apps of several kinds, with requests to each. Only the last two have paths that Spillway reserves. */
+/** Apps of several kinds, with requests to each. Only the last four have paths that Spillway reserves. */
 export const EXISTING_APPS: Readonly<Record<string, ExistingKind>> = {
   'Express 4': {
     create: apps.createOld,
@@ -152,4 +152,6 @@ export const EXISTING_APPS: Readonly<Record<string, ExistingKind>> = {
   },
   'reserved paths, Express 4': { create: apps.createReserved4, asks: RESERVED },
   'reserved paths, Express 5': { create: apps.createReserved5, asks: RESERVED },
+  'unanswered, Express 4': { create: apps.createReserved4, asks: UNANSWERED },
+  'unanswered, Express 5': { create: apps.createReserved5, asks: UNANSWERED },
 };

@@ -26,7 +26,6 @@ function post(path: string, type: string, body: string | Buffer) {
 
 it.each([
   ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
-  ['a=100%&b=%zz', { a: '100%', b: '%zz' }],
   ['a[b][c]=1&__proto__[x]=1', { 'a[b][c]': '1', '__proto__[x]': '1' }],
 ])('a form sent to the API is read: %s', async (body, fields) => {
   expect((await post('/api/form', FORM, body).expect(200)).body).toEqual(fields);
@@ -36,7 +35,6 @@ it.each([
   ['a=%ff', 400, FORM],
   ['a='.repeat(1001).replaceAll('=', '=&'), 413, FORM],
   ['a=1', 415, `${FORM}; charset=utf-16`],
-  ['a=1', 415, `${FORM}; charset="iso-8859-1"`],
 ])('a form sent to the API is rejected: %j', async (body, status, type) => {
   await post('/api/form', type, body).expect(status);
 });

@@ -1,4 +1,3 @@
-import { get } from 'node:http';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
@@ -6,7 +5,7 @@ import { createHttpServer, type HttpServerOptions } from '../../../src/server/co
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import { createProxyTrust } from '../../../src/server/request/client-address.ts';
 import { spyOnLog, startTestServer, TEST_SERVER } from '../../support/app.ts';
-import { openSocket } from '../../support/raw-http.ts';
+import { openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 /** Addresses of this machine. On Linux, all of 127.0.0.0/8 is local. */
@@ -34,13 +33,11 @@ async function start(options: Partial<HttpServerOptions>) {
   }
 
   /** @returns the status, or 0 without a response */
-  const visit = (localAddress: string) =>
-    new Promise<number>((resolve) => {
-      get({ port: server.port, host: '127.0.0.1', localAddress, path: '/', agent: false }, (res) => {
-        res.resume();
-        resolve(res.statusCode ?? 0);
-      }).on('error', () => resolve(0));
-    });
+  async function visit(localAddress: string): Promise<number> {
+    const client = open(localAddress, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    await client.closed;
+    return parseReply(client.text).status;
+  }
 
   const countOf = (key: string) => counted.get(`spillway_connections_${key}`) ?? 0;
   return { open, openMany, visit, countOf, lines };

@@ -110,16 +110,6 @@ describe.concurrent('a stop', () => {
     expect(output()).not.toMatch(/Connections were cut|"digest"/);
   });
 
-  it('answers a request sent after the stop on a connection opened before it', async (context) => {
-    const { open, stop, ended } = await run(context);
-    const { socket, whole } = await open('');
-    stop();
-    await sleep(150);
-    socket.write(get('/livez'));
-    expect(await whole).toMatchObject({ status: 200, body: 'ok\n', headers: { connection: 'close' } });
-    expect((await ended()).code).toBe(0);
-  });
-
   it.for([
     ['accepted before the stop', '/livez', 100, 'ok\n'],
     ['can only hand over slowly', '/busy', 60, 'done'],

@@ -142,15 +142,19 @@ async function startCounting(size = 10) {
   return { port: server.port, seen };
 }
 
+/** The server closes the connection after the last request. */
 const ask = (count: number): string =>
-  Array.from({ length: count }, (_, n) => `GET /slow?n=${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('');
+  Array.from({ length: count }, (_, n) => {
+    const more = n === count - 1 ? 'Connection: close\r\n' : '';
+    return `GET /slow?n=${n} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+  }).join('');
 
 it('runs requests that arrive in one packet one at a time, and answers them in order', async () => {
   const { port, seen } = await startCounting();
-  const text = await sendRaw(port, ask(500), { patience: 2000 });
+  const text = await sendRaw(port, ask(200), { patience: 2000 });
   const numbers = [...text.matchAll(/number (\d+);/g)].map(([, number]) => Number(number));
-  expect(numbers).toEqual(Array.from({ length: 500 }, (_, number) => number));
-  expect(seen).toMatchObject({ begun: 500, most: 1 });
+  expect(numbers).toEqual(Array.from({ length: 200 }, (_, number) => number));
+  expect(seen).toMatchObject({ begun: 200, most: 1 });
 }, 30_000);
 
 it('starts no more for a client that does not read, and continues when it does', async () => {

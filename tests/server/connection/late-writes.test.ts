@@ -16,21 +16,16 @@ it.each([true, false])(
       res.write('late');
     };
     const server = await startTestServer({ log, compression, steps: [late] });
-    const [, response] = [
-      await fetch(`http://127.0.0.1:${server.port}/late-event`),
-      await fetch(`http://127.0.0.1:${server.port}/late`),
-    ];
+    const ask = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
+    await ask('/late-event');
+    const response = await ask('/late');
     expect(await response.text()).toBe('whole');
+    const title = expect.stringContaining('LateWrite: The reply had ended');
+    const requestId = response.headers.get('X-Request-Id');
     await expect
       .poll(() => lines.filter(({ digest }) => digest !== undefined))
-      .toMatchObject([
-        {
-          origin: 'request',
-          title: expect.stringContaining('LateWrite: The reply had ended'),
-          requestId: response.headers.get('X-Request-Id'),
-        },
-      ]);
-    expect((await fetch(`http://127.0.0.1:${server.port}/api/echo`)).status).toBe(200);
+      .toMatchObject([{ origin: 'request', title, requestId }]);
+    expect((await ask('/api/echo')).status).toBe(200);
   },
 );
 

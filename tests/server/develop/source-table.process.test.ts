@@ -52,25 +52,21 @@ function digestOf(frames: readonly StackFrame[], table: ReturnType<typeof create
   return createDigest({ side: 'server', errors }, { namespace: 'n', table });
 }
 
-it.each([
-  ['CRLF', '\r\n'],
-  ['CR', '\r'],
-  ['U+2028', '\u2028'],
-  ['U+2029', '\u2029'],
-])('has the same digest for each way to end a line: %s', async (_name, end) => {
+it('has the same digest for each way to end a line', async () => {
   const body = '    // a line\n'.repeat(30);
   const source = `export const cart = {\n  before() {\n${body}  },\n  check(count: number): void {\n    if (count < 1) throw new Error('The cart is empty.');\n  },\n  after() {\n${body}  },\n};\n`;
   const found: ReturnType<typeof digestOf>[] = [];
-  for (const text of [source, source.replaceAll('\n', end)]) {
+  for (const end of ['\n', '\r\n', '\r', '\u2028', '\u2029']) {
+    const text = source.replaceAll('\n', end);
     const root = createFolder(onTestFinished);
     const { dist, fail } = await bundleProject(root, { ...FILES, 'src/cart.ts': text });
     const { table, failInSource } = openDevelopment(root);
     const unbundled = parseLocationTable(createLocations(root, [mapSource('src/cart.ts', text)]));
-    const [thrower] = failInSource();
+    const frames = failInSource();
     found.push(
       digestOf(fail(), loadLocationTable(dist)),
-      digestOf(failInSource(), table),
-      digestOf(thrower ? [thrower] : [], unbundled),
+      digestOf(frames, table),
+      digestOf(frames.slice(0, 1), unbundled),
     );
   }
   expect(found[0]?.location).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });

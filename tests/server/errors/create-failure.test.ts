@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFailureMaker, type FailureContext } from '../../../src/server/errors/create-failure.ts';
+import { createFailureMaker, readBodyFields } from '../../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
@@ -56,20 +56,67 @@ it('leaves no half of a secret, wherever a message is cut', () => {
   expect(JSON.stringify(lines)).not.toContain('quite');
 });
 
-it.each<[string, (info: RequestInfo) => Partial<Parameters<typeof createFailureMaker>[0] & FailureContext>]>([
-  ['a tag', (info) => ({ info: Object.assign(info, { tags: { order: 7, isPaid: true, none: undefined } }) })],
-  ['a tag of the report', () => ({ reported: { tags: { order: Symbol('7') } } as never })],
-  ['words of splitBy', () => ({ splitBy: () => [7, undefined] as never })],
-  ['a promise of splitBy', () => ({ splitBy: (async () => ['late']) as never })],
-  ['a fingerprint', () => ({ reported: { fingerprint: 'orders' } as never })],
-  ['a breadcrumb', (info) => ({ info: Object.assign(info, { trail: [{ at: 0, category: 5 }] }) })],
-  ['a user', () => ({ reported: { user: 7 } as never })],
-  ['a value without text', (info) => ({ info: Object.assign(info, { tags: { order: Object.create(null) } }) })],
-])('records a failure whatever the type of %s', (_what, prepare) => {
-  const given = prepare(new RequestInfo(facts));
+it.each<[string, { readonly [part in 'info' | 'reported' | 'splitBy']?: unknown }]>([
+  ['a tag', { info: { tags: { order: 7, isPaid: true, none: undefined } } }],
+  ['a tag of the report', { reported: { tags: { order: Symbol('7') } } }],
+  ['words of splitBy', { splitBy: () => [7, undefined] }],
+  ['a promise of splitBy', { splitBy: async () => ['late'] }],
+  ['a fingerprint', { reported: { fingerprint: 'orders' } }],
+  ['a breadcrumb', { info: { trail: [{ at: 0, category: 5 }] } }],
+  ['a user', { reported: { user: 7 } }],
+  ['a value without text', { info: { tags: { order: Object.create(null) } } }],
+])('records a failure whatever the type of %s', (_what, given) => {
+  const info = Object.assign(new RequestInfo(facts), given.info);
   const { log, lines } = spyOnLog();
-  const maker = createFailureMaker({ build: 'b', scrubber, splitBy: given.splitBy });
-  const disposition = createFunnel(maker, { log }).fail(new Error('boom'), { origin: 'loader', info, ...given });
+  const maker = createFailureMaker({ build: 'b', scrubber, splitBy: given.splitBy as never });
+  const disposition = createFunnel(maker, { log }).fail(new Error('boom'), {
+    origin: 'loader',
+    info,
+    reported: given.reported as never,
+  });
   expect(disposition).toMatchObject({ error: { kind: 'failure', status: 500, digest: expect.any(String) } });
   expect(lines.at(-1)).toMatchObject({ title: 'Error: boom' });
+});
+
+const read = (body: unknown, keep: readonly string[] = []) => readBodyFields(body, keep, scrubber);
+
+it('records names and types of a body, and only the values of listed fields', () => {
+  const body = {
+    email: 'ada@example.org',
+    age: 36,
+    tags: ['secret'],
+    at: { city: 'Bern' },
+    none: null,
+    currency: 'CHF',
+  };
+  expect(read(body, ['currency', 'city'])).toEqual({
+    fields: {
+      email: 'string',
+      age: 'number',
+      tags: { items: ['string'] },
+      at: { fields: { city: { value: 'Bern' } } },
+      none: 'null',
+      currency: { value: 'CHF' },
+    },
+  });
+});
+
+it('records forms, with the name of their action', () => {
+  const form = new FormData();
+  form.append('_action', 'me.save');
+  form.append('tag', 'a');
+  form.append('tag', 'b');
+  form.append('picture', new File(['x'], 'secret.png'));
+  expect(read(form)).toEqual({
+    fields: { _action: { value: 'me.save' }, tag: { items: ['string', 'string'] }, picture: 'file' },
+  });
+});
+
+it('records a bounded part of a body, and knows nothing of bodies that are no object', () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 50; level += 1) deep = { a: deep };
+  const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, index]));
+  expect(JSON.stringify(read(deep)).length).toBeLessThan(200);
+  expect(JSON.stringify(read(wide)).length).toBeLessThan(2000);
+  for (const body of [undefined, null, 'text', Buffer.from('x')]) expect(read(body)).toBeUndefined();
 });

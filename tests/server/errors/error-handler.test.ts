@@ -61,7 +61,9 @@ describe.each([true, false])('with compression: %s', (compression) => {
       throw new Error('canary');
     };
     const { port } = await startTestServer({ log, compression, routes });
-    const body = await fetch(`http://127.0.0.1:${port}/x`).then((reply) => reply.text());
+    const body = await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'Accept-Encoding': 'gzip' } }).then((reply) =>
+      reply.text(),
+    );
     expect(lines.filter(({ digest }) => digest !== undefined)).not.toEqual([]);
     return body === text;
   };
@@ -132,12 +134,4 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
   it.each([200, 302, 999, '404', 404.5])('ignores the status %j', async (status) => {
     expect((await answerTo(Object.assign(new Error('x'), { status }))).status).toBe(500);
   });
-});
-
-it('aborts a response that has started, so that it cannot be mistaken for a complete one', async () => {
-  const half: RequestHandler = (_req, res) => {
-    res.write('half');
-    throw new Error('boom');
-  };
-  await expect(ask(half)).rejects.toThrow(/aborted|hang up/);
 });

@@ -219,8 +219,8 @@ it.each([
 
 it('no URL makes it throw', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (url) => {
-      expect(typeof scrubber.url(`/?a=${url}`)).toBe('string');
+    fc.property(fc.array(fc.nat(0xffff)), (codes) => {
+      expect(typeof scrubber.url(`/?a=${String.fromCharCode(...codes)}`)).toBe('string');
     }),
   );
   expect(scrubber.url('/?a=\ud800ann%40b.de')).toContain('[redacted]');

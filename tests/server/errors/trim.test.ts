@@ -91,31 +91,38 @@ it.each<[string, Partial<Failure>, Partial<Failure>]>([
 
 it('always fits and parses, and keeps its address', () => {
   const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 400 }),
+    fc.array(fc.nat(0xffff), { maxLength: 400 }).map((codes) => String.fromCharCode(...codes)),
     fc.constantFrom(long, '\0'.repeat(400), '𝕏'.repeat(300)),
   );
   const size = fc.nat({ max: 130 });
   fc.assert(
-    fc.property(text, size, size, size, fc.jsonValue({ maxDepth: 6 }), (words, crumbs, frames, errors, extra) => {
-      const error = {
-        class: words,
-        message: words,
-        frames: times(frames, () => ({ file: words, line: 1, column: 1, function: 'f' })),
-      };
-      const given: Failure = {
-        ...failure,
-        title: words,
-        breadcrumbs: times(crumbs, () => ({ at: 1, category: 'c', message: words, data: { words } })),
-        errors: times(errors, () => error),
-        extra: { extra, more: times(crumbs, () => words) },
-        componentStack: words.repeat(crumbs),
-        tags: { words },
-      };
-      const trimmed = trimFailure(given);
-      expect(bytesOf(trimmed)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
-      expect(JSON.parse(JSON.stringify(trimmed))).toMatchObject({ id, digest, occurrence });
-      if (bytesOf(trimmed) < bytesOf(given)) expect(trimmed.cut?.length).toBeGreaterThan(0);
-    }),
+    fc.property(
+      text,
+      size,
+      size,
+      fc.nat({ max: 20 }),
+      fc.jsonValue({ maxDepth: 6 }),
+      (words, crumbs, frames, errors, extra) => {
+        const error = {
+          class: words,
+          message: words,
+          frames: times(frames, () => ({ file: words, line: 1, column: 1, function: 'f' })),
+        };
+        const given: Failure = {
+          ...failure,
+          title: words,
+          breadcrumbs: times(crumbs, () => ({ at: 1, category: 'c', message: words, data: { words } })),
+          errors: times(errors, () => error),
+          extra: { extra, more: times(crumbs, () => words) },
+          componentStack: words.repeat(crumbs),
+          tags: { words },
+        };
+        const trimmed = trimFailure(given);
+        expect(bytesOf(trimmed)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
+        expect(JSON.parse(JSON.stringify(trimmed))).toMatchObject({ id, digest, occurrence });
+        if (bytesOf(trimmed) < bytesOf(given)) expect(trimmed.cut?.length).toBeGreaterThan(0);
+      },
+    ),
     { numRuns: 20 },
   );
 });

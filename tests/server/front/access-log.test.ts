@@ -13,6 +13,13 @@ import { until } from '../../support/until.ts';
 const CHUNK = `3e8\r\n${'x'.repeat(1000)}\r\n`;
 const nothing = () => {};
 
+/** Waits for the line of a request. */
+async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string): Promise<Record<string, unknown>> {
+  const find = () => lines.find(({ msg, path }) => msg === 'request' && (wanted ?? path) === path);
+  await until(() => find() !== undefined, 'the line of the request');
+  return find() ?? expect.unreachable();
+}
+
 it.each<[string, body: string, before: (req: IncomingMessage) => void, line: object]>([
   ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`, nothing, { status: 202 }],
   ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`, nothing, { status: 202 }],
@@ -34,13 +41,12 @@ it.each<[string, body: string, before: (req: IncomingMessage) => void, line: obj
     const client = openSocket(server.port, head + body);
     await until(() => client.text.includes('taken') || client.isClosed, 'the response');
     client.socket.end();
-    const line = () => lines.find(({ msg, path }) => msg === 'request' && path === '/upload');
-    await until(() => line() !== undefined, 'the line of the request');
-    expect(line()).toMatchObject({ method: 'POST', ...expected });
+    const line = await lineOf(lines, '/upload');
+    expect(line).toMatchObject({ method: 'POST', ...expected });
     if ('status' in expected) {
       expect(parseReply(client.text)).toMatchObject({ status: 202, body: expect.stringContaining('taken') });
-      expect(line()?.bytes).toBeGreaterThan(100);
-      expect(line()).not.toHaveProperty('gone');
+      expect(line.bytes).toBeGreaterThan(100);
+      expect(line).not.toHaveProperty('gone');
     }
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
   },
@@ -102,20 +108,17 @@ it.each([
   ['what it passes on', '/nothing', undefined],
   ['server-sent events', '/old/events', 'not measured'],
 ])('metrics have the route of %s', async (_, path, expected) => {
-  const app = express();
-  app.get('/old', (_req, res) => void res.send('old'));
-  app.get('/old/error', (_req, res) => void res.sendStatus(500));
-  app.get('/old/missing', (_req, res) => void res.sendStatus(404));
-  app.get(
-    '/old/events',
-    (_req, res) => void res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('data:\n\n'),
-  );
+  const app = express()
+    .get('/old', (_req, res) => void res.send('old'))
+    .get('/old/error', (_req, res) => void res.sendStatus(500))
+    .get('/old/missing', (_req, res) => void res.sendStatus(404))
+    .get('/old/events', (_req, res) => void res.type('text/event-stream').end('data:\n\n'));
   const { log, lines } = spyOnLog();
   const routes: (string | undefined)[] = [];
   const metrics = { count() {}, observeRequest: ({ route }: { route: string | undefined }) => void routes.push(route) };
   const { port } = await startTestServer({ log, metrics, existingApp: { app } });
   await askRaw(port, `GET ${path} HTTP/1.1`);
-  await until(() => lines.some(({ msg }) => msg === 'request'), 'the line of the request');
+  await lineOf(lines);
   expect(routes).toEqual(expected === 'not measured' ? [] : [expected]);
 });
 
@@ -130,8 +133,7 @@ it.each([
   const { log, lines } = spyOnLog();
   const { port } = await startTestServer({ log, routes: (_req, res) => void res.send('home') });
   await askRaw(port, `GET ${target} HTTP/1.1`);
-  await until(() => lines.some(({ msg }) => msg === 'request'), 'the line of the request');
-  expect(lines.find(({ msg }) => msg === 'request')).toMatchObject({ status, path });
+  expect(await lineOf(lines)).toMatchObject({ status, path });
 });
 
 it.each([
@@ -154,20 +156,18 @@ it.each([
       await until(() => client.text.includes('half'), 'half of the response');
       client.socket.destroy();
     }
-    const line = () => lines.find(({ path }) => path === '/slow');
-    await until(() => line() !== undefined, 'the line of the request');
-    expect(line()).toMatchObject({ status, gone: true });
+    expect(await lineOf(lines, '/slow')).toMatchObject({ status, gone: true });
   },
 );
 
 it('lists requests in flight, oldest first, fifty at most, without server-sent events and the secrets in their paths', () => {
   const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
   const replies = Array.from({ length: 60 }, (_, index) => {
-    const req = new IncomingMessage(new Socket());
+    const res = new ServerResponse(new IncomingMessage(new Socket()));
     const facts = { requestId: `request-${index}`, method: 'GET', address: '::1', origin: 'http://localhost' };
     const more = index === 1 ? { route: '/orders/:id' } : { target: '/links/key?a' };
-    setRequestInfo(req, Object.assign(new RequestInfo(facts), more));
-    return new ServerResponse(req);
+    setRequestInfo(res.req, Object.assign(new RequestInfo(facts), more));
+    return res;
   });
   for (const res of replies) inFlight.add(res);
   inFlight.delete(replies[0] as ServerResponse);

@@ -58,9 +58,8 @@ it('allows only its two scripts in a cached page', () => {
 
 it('names the endpoint for violation reports', () => {
   const policy = createContentPolicy({}, { ...STYLED, reportPath: '/_report/browser' });
-  for (const text of [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()]) {
-    expect(text).toMatch(/; report-uri \/_report\/browser$/);
-  }
+  const texts = [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()];
+  expect(texts).toEqual(texts.map(() => expect.stringMatching(/; report-uri \/_report\/browser$/)));
   expect(createContentPolicy({}, STYLED).reportOnly()).not.toContain('report');
 });
 

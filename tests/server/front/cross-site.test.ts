@@ -21,8 +21,7 @@ function passes(own: string[], method: string, site: string | undefined, origin:
 }
 
 it.each([
-  ['with PUBLIC_ORIGINS', [SAME]],
-  ['with two PUBLIC_ORIGINS', [SAME, 'https://www.example.com']],
+  ['with PUBLIC_ORIGINS', [SAME, 'https://www.example.com']],
   ['without PUBLIC_ORIGINS', []],
 ])('each combination of method, site and origin is decided by the rule, %s', async (_name, publicOrigins) => {
   const act = vi.fn((_req: unknown, res: Response) => void res.send('acted'));
@@ -68,12 +67,10 @@ it.each([
       .expect(403);
   const said = () => lines.filter(({ msg }) => String(msg).includes('PUBLIC_ORIGINS'));
   for (let time = 0; time < 2; time++) await post({ Origin: SAME });
-  const first = { origin: SAME, address: 'http://example.com', requestId: expect.any(String) };
-  expect(said()).toMatchObject([first]);
   // With Sec-Fetch-Site, the setting changes nothing.
-  expect(said()[0]?.msg).toContain(
-    'If this line has no `site` and visitors use that Origin, add it to PUBLIC_ORIGINS.',
-  );
+  const msg = expect.stringContaining('If this line has no `site` and visitors use that Origin, add it to');
+  const first = { origin: SAME, address: 'http://example.com', requestId: expect.any(String), msg };
+  expect(said()).toMatchObject([first]);
   vi.advanceTimersByTime(60_000);
   await post({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' });
   expect(said()).toMatchObject([first, { origin: 'https://evil.example', site: 'cross-site' }]);

@@ -44,33 +44,30 @@ describe('without PUBLIC_ORIGINS', () => {
   });
 });
 
-it.each([
-  ['localhost:3000', 200],
-  ['shop.localhost', 200],
-  ['192.168.0.7:3000', 200],
-  ['[::1]:3000', 200],
-  ['rebind.example:3000', 421],
-  ['localhost.example', 421],
-])('under npm run dev without PUBLIC_ORIGINS, %s gets %d', async (host, status) => {
-  vi.stubEnv('SPILLWAY_DEV', '1');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const reply = await request(createTestApp()).get('/').set('Host', host).expect(status);
-  if (status === 421) expect(reply.text).toContain(`Set PUBLIC_ORIGINS to http://${host} and all others`);
-});
-
 const publicOrigins = ['https://example.com', 'https://www.example.com'];
+const DEVELOPMENT = { publicOrigins: [], dev: '1' };
+const PUBLIC = { publicOrigins, dev: undefined };
 
-it.each([
-  ['/', 'evil.example', 421],
-  ['/', 'example.com:8080', 421],
-  ['/', 'www.example.com', 200],
-  ['/livez', '10.0.0.7:3000', 200],
-  ['/readyz', 'a b', 200],
-])('with PUBLIC_ORIGINS, %s of %s gets %d', async (path, host, status) => {
-  const reply = await request(createTestApp({ publicOrigins })).get(path).set('Host', host).expect(status);
+it.each<[path: string, host: string, status: number, typeof DEVELOPMENT | typeof PUBLIC]>([
+  ['/', 'localhost:3000', 200, DEVELOPMENT],
+  ['/', 'shop.localhost', 200, DEVELOPMENT],
+  ['/', '192.168.0.7:3000', 200, DEVELOPMENT],
+  ['/', '[::1]:3000', 200, DEVELOPMENT],
+  ['/', 'rebind.example:3000', 421, DEVELOPMENT],
+  ['/', 'localhost.example', 421, DEVELOPMENT],
+  ['/', 'evil.example', 421, PUBLIC],
+  ['/', 'example.com:8080', 421, PUBLIC],
+  ['/', 'www.example.com', 200, PUBLIC],
+  ['/livez', '10.0.0.7:3000', 200, PUBLIC],
+  ['/readyz', 'a b', 200, PUBLIC],
+])('%s of %s gets %d with %o', async (path, host, status, { publicOrigins, dev }) => {
+  vi.stubEnv('SPILLWAY_DEV', dev);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { text, headers } = await request(createTestApp({ publicOrigins })).get(path).set('Host', host).expect(status);
+  if (dev && status === 421) expect(text).toContain(`Set PUBLIC_ORIGINS to http://${host} and all others`);
   if (host !== 'www.example.com') return;
-  expect(reply.text).toContain('https://www.example.com/');
-  expect(reply.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
+  expect(text).toContain('https://www.example.com/');
+  expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
 });
 
 const forged = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-For': '6.6.6.6' };

@@ -54,8 +54,8 @@ it.each([
 
 it('labels have a limited number of values, even if routers name thousands of routes', async () => {
   const { observeRequest, read } = create();
-  for (let shop = 0; shop < 3000; shop++) observeRequest({ ...ENDED, route: `/api/shops/${shop}/orders` });
+  for (let shop = 0; shop < 1500; shop++) observeRequest({ ...ENDED, route: `/api/shops/${shop}/orders` });
   const counts = await read(`${REQUESTS}_count`);
   expect(counts).toHaveLength(1001);
-  expect(counts.at(-1)).toMatch(/http_route="other".* 2000$/);
+  expect(counts.at(-1)).toMatch(/http_route="other".* 500$/);
 });

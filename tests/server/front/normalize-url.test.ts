@@ -11,17 +11,11 @@ describe('spellings of a path', () => {
     ...['/./admin', '/%2e/admin', '/\\x/admin', '/\\admin', '/%5cadmin', '/admin%2f', '/%2fadmin', '/..%2f'],
     ...['/..%2fadmin', '/..', '/admin/..', '/.', '//evil.example/x', '/\\evil.example/x', '///evil.example'],
     ...['//', '//[', '//a:99999/', '/%5c%5cevil.example', '/a%2eb', '/me%2f..%2fa.css'],
-  ])('rejects %s', async (path) => {
-    const reply = await askRaw(server.port, `GET ${path} HTTP/1.1`);
-    expect(reply.status).toBe(400);
-    expect(reply.headers['content-type']).toBe('text/plain; charset=utf-8');
-  });
-
-  it.each([
     ...['/%', '/%E0%A4%A', '/%zz', '/%00', '/a%00b', '/%ff', '/%C0%AF', '/%0a', '/%0d%0aX-A:b', '/%7f'],
     ...['/%c2%85', '/?a=%', '/?a=%ff', '/?a=%00', '/\xe9', '/?a=\xe9', '/a#b'],
-  ])('rejects the bytes of %j', async (path) => {
-    expect((await askRaw(server.port, `GET ${path} HTTP/1.1`)).status).toBe(400);
+  ])('rejects %j', async (path) => {
+    const reply = await askRaw(server.port, `GET ${path} HTTP/1.1`);
+    expect([reply.status, reply.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
   });
 
   it.each([

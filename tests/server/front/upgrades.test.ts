@@ -17,7 +17,7 @@ import type { LoadedApp } from '../../../src/server/front/existing-app.ts';
 import { handleUpgrades, type Upgrades } from '../../../src/server/front/upgrades.ts';
 import { createProxyTrust } from '../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
-import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
+import { createTestApp, spyOnLog, TEST_SERVER, type TestAppOptions } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
 import { askRaw, openSocket, sendRaw } from '../../support/raw-http.ts';
 import { testMaker } from '../../support/unguarded.ts';
@@ -25,14 +25,8 @@ import { until } from '../../support/until.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
-interface SocketAppOptions {
-  readonly steps?: readonly RequestHandler[];
-  readonly publicOrigins?: readonly string[];
-  readonly deadline?: number;
-  readonly upgrades?: Upgrades;
-  readonly limited?: Pick<HttpServerOptions, 'limits'>;
-  readonly existingApp?: LoadedApp;
-}
+type SocketAppOptions = Pick<TestAppOptions, 'steps' | 'publicOrigins'> &
+  Partial<Pick<HttpServerOptions, 'limits'>> & { readonly upgrades?: Upgrades; readonly existingApp?: LoadedApp };
 
 /** Echoes what it receives, with the user that a step set on the request. */
 const echo: Upgrades = {
@@ -47,15 +41,14 @@ const echo: Upgrades = {
 async function startSockets({
   steps = [],
   publicOrigins = [],
-  deadline = 3000,
   upgrades = echo,
-  limited,
+  limits = TEST_SERVER.limits,
   existingApp,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel(testMaker, { log });
   const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
-  const site = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
+  const site = createHttpServer(app, { ...TEST_SERVER, limits, log });
   const { server, connections } = site;
   const rules = {
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
@@ -64,7 +57,7 @@ async function startSockets({
   };
   const records = { log, funnel, scrubPath: createPathScrubber(createScrubber()) };
   const upgraded = handleUpgrades(site, { rules, records }, { upgrades, existing: existingApp?.server, steps });
-  const drain = createDrain({ server, connections, upgraded, lag: 0, deadline });
+  const drain = createDrain({ server, connections, upgraded, lag: 0, deadline: 3000 });
   const port = await listen(server);
   onTestFinished(() => {
     server.close();
@@ -102,18 +95,24 @@ async function say(peer: WebSocket, text: string): Promise<string> {
   return String((await answer)[0]);
 }
 
+/** Waits for the line of a socket. */
+async function lineOf(lines: readonly Record<string, unknown>[]): Promise<Record<string, unknown>> {
+  const find = () => lines.find(({ msg }) => msg === 'upgrade');
+  await until(() => find() !== undefined, 'the line of the socket');
+  return find() ?? expect.unreachable();
+}
+
 describe('a WebSocket', () => {
   it('is accepted on its path with any query, and logged when it ends', async () => {
     const { url, lines } = await startSockets();
     const peer = await dialOpen(`${url}/live?room=7`);
     expect(await say(peer, 'hello')).toBe('nobody: hello');
     peer.close(1000);
-    await until(() => lines.some(({ msg }) => msg === 'upgrade'), 'the line of the socket');
-    expect(lines.find(({ msg }) => msg === 'upgrade')).toMatchObject({ path: '/live', status: 101 });
+    expect(await lineOf(lines)).toMatchObject({ path: '/live', status: 101 });
   });
 
   it('is not idle: a younger idle connection is closed before it', async () => {
-    const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
+    const { url, port } = await startSockets({ limits: { total: 128, ofSender: 2 } });
     const peer = await dialOpen(`${url}/live`);
     const idle = openSocket(port);
     await until(() => idle.isOpen, 'the idle connection');
@@ -233,9 +232,7 @@ describe("an existing app's server", () => {
     existingApp.server.on('upgrade', (_req, socket) => (response ? socket.end(response) : socket.destroy()));
     const { port, lines } = await startSockets({ existingApp });
     expect(await sendRaw(port, toHandshake().replace('/live', '/theirs'))).toBe(response ?? '');
-    const line = () => lines.find(({ msg }) => msg === 'upgrade');
-    await until(() => line() !== undefined, 'the line of the socket');
-    expect(line()?.status).toBe(status);
+    expect((await lineOf(lines)).status).toBe(status);
   });
 
   it('is not logged with the secrets of a path, whether a socket is accepted or refused', async () => {

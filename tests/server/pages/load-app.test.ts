@@ -26,23 +26,18 @@ it('names a server half without a route, and ignores inherited properties', () =
   );
 });
 
-const requireHalf = (half: Parameters<typeof requireBothHalves>[1][string]) =>
-  requireBothHalves(new Map([['order', { path: '/orders/:id' }]]), { order: half });
-
-it('names the parts of a server half that are not functions', () => {
-  const half = { loader: { total: 7 }, guard: () => {}, actions: { pay: undefined, cancel: () => 1 } };
-  expect(() => requireHalf(half as never)).toThrow(
-    'In the server half of "order" (src/server/product/pages), loader is not a function.\n' +
-      'In the server half of "order" (src/server/product/pages), actions.pay is not a function or { maxBytes, run }.',
-  );
-});
-
-it('names a half whose path or search is wrong', () => {
-  const half = { path: '/order/:id', search: { page: 1 } as never };
-  expect(() => requireHalf(half)).toThrow(
-    'In the server half of "order" (src/server/product/pages), search is not a schema, such as z.object({ … }).\n' +
-      `In the server half of "order" (src/server/product/pages), path is '/order/:id', but its route has '/orders/:id'.`,
-  );
+it('names the parts of a server half that are wrong', () => {
+  const actions = { pay: undefined, cancel: () => 1 };
+  const half = { path: '/order/:id', search: { page: 1 }, loader: { total: 7 }, guard: () => {}, actions };
+  const routes = new Map([['order', { path: '/orders/:id' }]] as const);
+  const wrong = [
+    'loader is not a function.',
+    'actions.pay is not a function or { maxBytes, run }.',
+    'search is not a schema, such as z.object({ … }).',
+    "path is '/order/:id', but its route has '/orders/:id'.",
+  ];
+  const lines = wrong.map((words) => `In the server half of "order" (src/server/product/pages), ${words}`);
+  expect(() => requireBothHalves(routes, { order: half as never })).toThrow(lines.join('\n'));
 });
 
 it('names a page without a component', async () => {

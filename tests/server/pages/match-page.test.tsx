@@ -37,8 +37,7 @@ describe('createMatcher', () => {
     ['/files/x', 'file', '{"shelf":"x","*":""}'],
     ['/gr%C3%B6%C3%9Fe', 'size', '{}'],
   ])('matches %s to the route %s', async (path, id, params) => {
-    const app = await startPages(TABLE);
-    const reply = await app.ask(path);
+    const reply = await (await startPages(TABLE)).ask(path);
     expect(reply.status).toBe(200);
     expect(routeOf(reply.text)).toBe(id);
     expect(reply.text).toContain(`<p>${params.replaceAll('"', '&quot;')}</p>`);

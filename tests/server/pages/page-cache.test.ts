@@ -78,7 +78,6 @@ describe('createPageCache', () => {
 
   it.each([
     ['/a', ['/a', '/a?page=2', '/a build'], ['/ab', '/a/b', '/b']],
-    ['/b', ['/b'], ['/a', '/a?page=2', '/a build', '/ab', '/a/b']],
     ['/c', [], ['/a', '/b']],
   ])('forgets all variants of %s when it is dropped', async (path, dropped, kept) => {
     const { cache, ask } = createCache();

@@ -50,47 +50,23 @@ describe('a visitor who leaves', () => {
     asked.destroy();
     expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
     expect(signal.aborted).toBe(true);
-    const line = () => app.lines.find(({ msg }) => msg === 'request');
-    await until(() => line() !== undefined, 'the line of the request');
+    await until(() => app.lines.some(({ msg, gone }) => msg === 'request' && gone === true), 'the line of the request');
     await sleep(20);
-    expect(view).not.toHaveBeenCalled();
-    expect(app.failures()).toEqual([]);
-    expect(line()).toMatchObject({ gone: true });
-  });
-
-  it.each(VISITORS)('in the middle of %s stops deferred values', async (_name, path) => {
-    const aborted = createGate<unknown>();
-    const app = await startPages([
-      {
-        id: 'page',
-        path: '/page',
-        view: Page,
-        server: {
-          loader: ({ signal }) => {
-            signal.addEventListener('abort', () => aborted.resolve(signal.reason));
-            return { late: sleep(5000, 'late', { signal }), thrown: fetchLike(signal) };
-          },
-        },
-      },
-    ]);
-    await leave(app.port, path, 'BUILD7K3Q","routes"');
-    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
-    await sleep(30);
-    expect(app.failures()).toEqual([]);
+    expect([view.mock.calls, app.failures()]).toEqual([[], []]);
   });
 
   it('many times leaves no timer behind', async () => {
     const server: TestPage['server'] = {
-      loader: ({ signal }) => ({ late: sleep(20_000, 'late', { signal }), other: fetchLike(signal) }),
+      loader: ({ signal }) => ({ late: sleep(120_000, 'late', { signal }), other: fetchLike(signal) }),
     };
     const limiter = createRenderLimiter();
-    const app = await startPages([{ id: 'page', path: '/page', view: Page, server }], { limiter });
+    const app = await startPages([{ id: 'page', path: '/page', view: Page, server }], { limiter, deadlineMs: 120_000 });
     const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = countTimers(); // of other test files
     const partOf = (path: string) => (path === '/page' ? '</head>' : '"routes"');
     const paths = Array.from({ length: 100 }, (_, index) => VISITORS[index % 2]?.[1] ?? '');
     await Promise.all(paths.map((path) => leave(app.port, path, partOf(path))));
-    await until(() => countTimers() <= before + 5, 'the timers to be cleared');
+    await until(() => countTimers() <= before + 5, 'the timers to be cleared', 10_000);
     await until(() => limiter.pages + limiter.queued === 0, 'the ends of the pages');
     expect(app.failures()).toEqual([]);
   });
@@ -113,10 +89,7 @@ it.each([
     const app = await startPages([{ id: 'a', path: '/a', server }], {
       createContext: () => Promise.reject(new Error('canary: no session store')),
     });
-    for (const [path, _parse] of [
-      ['/a', parsePage],
-      ['/_data/a', parsePage],
-    ] as const) {
+    for (const path of ['/a', '/_data/a']) {
       const { status, text, headers } = await app.ask(path);
       expect(status).toBe(500);
       expect(text).not.toContain('canary');
@@ -128,27 +101,21 @@ it.each([
 
 it('the arguments of a loader are the same for all parts of a request, and can be spread', async () => {
   const seen: LoaderArgs[] = [];
-  const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
+  const note = (args: LoaderArgs): void => void seen.push(args, { ...args });
   const part = { guard: note, loader: note };
   const app = await startPages([{ id: 'a', server: part, children: [{ id: 'b', path: '/b/:id', server: part }] }], {
     createContext: async ({ request }) => ({ user: request.headers['x-user'] }),
   });
   await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
   expect(seen).toHaveLength(8);
-  const [first, second] = seen;
-  expect(first?.request.url).toBe('http://weir.example/b/7?c=%20d');
+  const [first] = seen;
   expect([first?.request.method, first?.request.headers.get('x-two')]).toEqual(['GET', '1, 2']);
   expect(first?.context).toMatchObject({ user: 'ada', fetch: expect.any(Function) });
-  for (const args of seen) {
-    expect(args.request).toBe(first?.request);
-    expect(args.url.href).toBe('http://weir.example/b/7?c=%20d');
-    expect(args.signal).toBe(first?.signal);
-    expect(args.context).toBe(first?.context);
-    expect(args.params).toEqual({ id: '7' });
+  for (const { url, params, isPrefetch, ...args } of seen) {
+    expect([url.href, params, isPrefetch]).toEqual(['http://weir.example/b/7?c=%20d', { id: '7' }, false]);
+    expect([args.request.url, args.request === first?.request]).toEqual([url.href, true]);
+    expect([args.signal === first?.signal, args.context === first?.context]).toEqual([true, true]);
   }
-  const names = ['context', 'isPrefetch', 'params', 'request', 'signal', 'url'];
-  expect(Object.keys(first ?? {}).sort()).toEqual(names);
-  expect(Object.keys(second ?? {}).sort()).toEqual([...names, 'user']);
 });
 
 const PREFETCH = { Purpose: 'prefetch' };

@@ -32,15 +32,13 @@ function post(body: string | Uint8Array, headers: Record<string, string> = {}): 
 }
 
 const event = (payload: string | Uint8Array) => writeEnvelope({ dsn: DSN }, [{ type: 'event' }, payload]);
-const withBytes = (...bytes: number[]) => Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
+const BROKEN = Buffer.from('{"a":"\xc0\xaf"}', 'latin1');
 
 it.each<[string, string | Uint8Array, number]>([
   ['an event that is no JSON', event('{"a":NaN}'), 400],
   ['an event that is no object', event('[{"message":"a"}]'), 400],
-  ...[[0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80]].flatMap((bytes): [string, Uint8Array, number][] => [
-    [`the bytes ${bytes} in an event`, event(withBytes(...bytes)), 400],
-    [`the bytes ${bytes} in a header`, withBytes(...bytes), 400],
-  ]),
+  ['bytes that are not UTF-8 in an event', event(BROKEN), 400],
+  ['bytes that are not UTF-8 in a header', BROKEN, 400],
   ['UTF-16', Buffer.from(writeEnvelope({ dsn: DSN }).toString(), 'utf16le'), 400],
   ['objects nested 33 deep', event(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`), 400],
   ['arrays nested 400,000 deep', event(`{"a":${'['.repeat(400_000)}${']'.repeat(400_000)}}`), 400],
@@ -101,14 +99,14 @@ it('never repeats text of the sender', async () => {
 const STUBBORN = { toString: 1, valueOf: 1 };
 
 it('takes values that cannot be converted to text or a number', async () => {
-  const status = { contexts: { response: { status_code: STUBBORN } }, tags: { 'http.status_code': 404 } };
-  expect((await post(writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, status]))).status).toBe(200);
+  const transaction = { contexts: { response: { status_code: STUBBORN } }, tags: { 'http.status_code': 404 } };
   const values = [
     { type: 'Error', mechanism: { exception_id: 0 } },
     { type: 'Error', mechanism: { exception_id: 1, parent_id: 0, source: STUBBORN } },
   ];
-  const sent = createEvent({ exception: { values } });
-  expect((await post(writeEnvelope({ dsn: DSN }, [{ type: 'event' }, sent]))).status).toBe(200);
+  const event = createEvent({ exception: { values } });
+  const body = writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, transaction], [{ type: 'event' }, event]);
+  expect((await post(body)).status).toBe(200);
   expect(site.failures.splice(0)).toHaveLength(1);
   site.forwarded.splice(0);
   const violation = { type: 'csp-violation', url: site.origin, body: { effectiveDirective: STUBBORN } };

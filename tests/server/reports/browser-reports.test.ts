@@ -157,9 +157,7 @@ describe('reports that are dropped and counted', () => {
 
 it.each<[what: string, body: string, type: string, status: number, headers?: object]>([
   ['invalid JSON', '{', 'application/reports+json', 400],
-  ['deep JSON', '['.repeat(100) + ']'.repeat(100), 'application/reports+json', 400],
   ['wide JSON', `[${'0,'.repeat(60_000)}0]`, 'application/reports+json', 413],
-  ['text', '[]', 'text/plain', 415],
   ['other JSON', '[]', 'application/ld+json', 415],
   ['a report from another site', '[]', 'application/reports+json', 403, { Origin: 'https://evil.example' }],
 ])('a request with %s is rejected', async (_name, body, type, status, headers = {}) => {

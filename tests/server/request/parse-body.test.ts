@@ -59,7 +59,7 @@ describe('the parsed value', () => {
 });
 
 describe('rejects', () => {
-  it.each([
+  it.each<[string | Buffer, RegExp]>([
     ['', /no body/],
     [' \r\n\t ', /no body/],
     ['1', /neither/],
@@ -86,27 +86,17 @@ describe('rejects', () => {
     ['{"\\udc00":1}', /half/],
     ['["\\ude00\\ud83d"]', /half/],
     [`${'['.repeat(33)}${']'.repeat(33)}`, /deeply/],
+    [`[${'9'.repeat(90_000)}]`, /number/],
+    [`[0.${'0'.repeat(400)}1]`, /number/],
+    ...['[', '{"a":', '[{"a":'].map((part): [string, RegExp] => [part.repeat(100_000), /deeply/]),
+    [Buffer.from('{"a":"\xff"}', 'latin1'), /UTF-8/],
+    [Buffer.from('{"a":"\xc0\xaf"}', 'latin1'), /UTF-8/],
+    [Buffer.from('{"a":"\xed\xa0\x80"}', 'latin1'), /UTF-8/],
+    [Buffer.from('{"a":1}', 'utf16le'), /not valid JSON/],
+    [Buffer.from('\ufeff{"a":1}', 'utf16le'), /UTF-8/],
+    [Buffer.from('\ufeff{"a":1}', 'utf16le').swap16(), /UTF-8/],
   ])('%j', (text, words) => {
     expect(refusal(text)).toEqual([400, expect.stringMatching(words)]);
-  });
-
-  it.each([
-    Buffer.from('{"a":"\xff"}', 'latin1'),
-    Buffer.from('{"a":"\xc0\xaf"}', 'latin1'),
-    Buffer.from('{"a":"\xed\xa0\x80"}', 'latin1'),
-    Buffer.from('{"a":1}', 'utf16le'),
-    Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{"a":1}', 'utf16le')]),
-    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('{"a":1}', 'utf16le').swap16()]),
-  ])('bytes that are not UTF-8: %o', (bytes) => {
-    expect(refusal(bytes)).toEqual([400, expect.stringMatching(/UTF-8|not valid JSON/)]);
-  });
-
-  it('very long or deep input', () => {
-    expect(refusal(`[${'9'.repeat(90_000)}]`)).toEqual([400, expect.stringMatching(/number/)]);
-    expect(refusal(`[0.${'0'.repeat(400)}1]`)).toEqual([400, expect.stringMatching(/number/)]);
-    for (const text of ['[', '{"a":', '[{"a":']) {
-      expect(refusal(text.repeat(100_000))).toEqual([400, expect.stringMatching(/deeply/)]);
-    }
   });
 
   it('too many members, before creating them', () => {

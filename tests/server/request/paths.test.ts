@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import express, { type RequestHandler } from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
 import { expect, it } from 'vitest';
@@ -29,7 +29,7 @@ it('the normal form of a path is read the same way by every component, and as br
       expect(decoded).not.toMatch(/\/\/|\\|\p{Cc}|\/\.{1,2}(?:\/|$)/u);
       expect(decoded).toBe(decodeURIComponent(read(raw)));
     }),
-    { numRuns: 20_000 },
+    { numRuns: 5000 },
   );
 });
 
@@ -54,15 +54,6 @@ it.each([
   expect(toPageUrl(url, base)).toBeUndefined();
 });
 
-/** An app with one step and a handler that responds with the URL that it sees. */
-function appOf(step: RequestHandler) {
-  const app = express();
-  app.use(seenAsPage(step));
-  app.use((req, res) => void res.send(req.url));
-  app.use(((error, _req, res, _next) => void res.status(500).send(error.message)) as ErrorRequestHandler);
-  return app;
-}
-
 it.each([
   ['/_data/orders', '/orders'],
   ['/_data/orders?page=2', '/orders?page=2'],
@@ -73,21 +64,8 @@ it.each([
   ['/', '/'],
 ])('a step that sees page URLs sees %s as %s, and later handlers see the original URL', async (asked, seen) => {
   const urls: string[] = [];
-  const app = appOf((req, _res, next) => {
-    urls.push(req.url);
-    next();
-  });
-  const reply = await request(app).get(asked).expect(200);
-  expect([urls, reply.text]).toEqual([[seen], asked]);
-});
-
-it('a step that sees page URLs at a fixed path also runs before the page data of that path', async () => {
-  const gate = Router();
-  gate.all('/', (_req, res) => void res.status(403).send('gate'));
-  gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
-  const app = appOf(gate);
-  for (const path of ['/', '/_data', '/_data/', '/_data?a=1', '/admin', '/_data/admin', '/_data/admin/x?a=1']) {
-    expect([path, (await request(app).get(path)).status]).toEqual([path, 403]);
-  }
-  await request(app).get('/_data/orders').expect(200, '/_data/orders');
+  const note: RequestHandler = (req, _res, next) => next(void urls.push(req.url));
+  const app = express().use(seenAsPage(note), (req, res) => void res.send(req.url));
+  await request(app).get(asked).expect(200, asked);
+  expect(urls).toEqual([seen]);
 });

@@ -19,14 +19,12 @@ const asOperator: RequestHandler = (req, _res, next) => {
 };
 
 it.each(['/orders', '/_data/orders'])('Server-Timing shows only an operator the timings of %s', async (path) => {
-  const stranger = await (await startPages(TABLE)).ask(path);
-  expect([stranger.status, stranger.headers['server-timing']]).toEqual([200, undefined]);
+  expect((await (await startPages(TABLE)).ask(path)).headers['server-timing']).toBeUndefined();
   const { headers } = await (await startPages(TABLE, { steps: [asOperator] })).ask(path);
   const entries = String(headers['server-timing']).matchAll(/(\w+)(?:;desc="([^"]*)")?;dur=([\d.]+)/g);
-  const times = Object.fromEntries([...entries].map(([, phase = '', name = phase, ms]) => [name, Number(ms)]));
+  const times = [...entries].map(([, phase, name = phase, ms]) => [name, Number(ms)]);
   const phases = path === '/orders' ? ['queue', 'render'] : [];
-  expect(Object.keys(times)).toEqual(['guard of root', 'loader of orders', ...phases, 'total']);
-  expect(times['guard of root']).toBeGreaterThan(3);
-  expect(times['loader of orders']).toBeGreaterThan(15);
-  expect(times.total).toBeGreaterThan(20);
+  expect(times.map(([name]) => name)).toEqual(['guard of root', 'loader of orders', ...phases, 'total']);
+  expect(times[1]?.[1]).toBeGreaterThan(15);
+  expect(times.at(-1)?.[1]).toBeGreaterThan(20);
 });

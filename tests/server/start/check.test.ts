@@ -1,12 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { readConfig } from '../../../src/server/config.ts';
 import { ConfigError, defineSettings } from '../../../src/server/index.ts';
 import { runCheck } from '../../../src/server/start/check.ts';
 import { createFolder } from '../../support/folder.ts';
-
-vi.mock('../../../src/server/config.ts', { spy: true });
 
 const settings = defineSettings({}, (_values, config) => {
   if (config.publicOrigins.length === 0) throw new ConfigError(['Set PUBLIC_ORIGINS. Links need it.']);
@@ -54,15 +51,6 @@ it('lists errors of the product also if settings of the engine are wrong, but no
     NO_SECRET,
   ]);
   expect(await check({ PUBLIC_ORIGINS: 'example' })).toEqual([expect.stringContaining('The setting PUBLIC_ORIGINS ')]);
-});
-
-it('ends with the sentence if it names no setting that is set', async () => {
-  const message = 'PORT and HOST do not fit together.';
-  vi.mocked(readConfig).mockImplementation(() => {
-    throw new ConfigError([message]);
-  });
-  onTestFinished(() => void vi.mocked(readConfig).mockReset());
-  await expect(check({ LOG_LEVEL: 'info' })).rejects.toThrow(message);
 });
 
 it('names an existing app that is missing', async () => {

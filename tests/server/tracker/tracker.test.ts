@@ -5,7 +5,6 @@ import { defineProduct, defineSettings } from '../../../src/server/define-produc
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { parsed } from '../../../src/server/settings.ts';
 import { connect } from '../../../src/server/start/connect.ts';
-import { listen } from '../../../src/server/start/listen.ts';
 import { open } from '../../../src/server/start/open.ts';
 import type { Tracker } from '../../../src/server/tracker/tracker.ts';
 import type { RouteDefinition } from '../../../src/shared/routing/routes.ts';
@@ -64,8 +63,8 @@ const routes: readonly RouteDefinition[] = [
   { id: 'broken', path: '/broken', page },
 ];
 
-/** Opens and connects a site: it only has to listen. */
-async function prepare(tracker: Tracker | undefined, env: Record<string, string>) {
+/** Starts a site up to the point at which it would listen on PORT. */
+async function start(tracker: Tracker | undefined, env: Record<string, string> = {}) {
   const dist = createFolder(onTestFinished);
   const dataDir = join(createFolder(onTestFinished), 'data');
   const entry = { script: '/assets/main-1.js', preloads: [], styles: [] };
@@ -75,14 +74,7 @@ async function prepare(tracker: Tracker | undefined, env: Record<string, string>
   for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const site = { dist, product, routes, document: TestDocument, errorPages: TEST_ERROR_PAGES };
-  const opened = await open({ ...site, ...(tracker && { tracker }) });
-  return { opened, connected: connect(opened), dataDir };
-}
-
-/** Starts a site up to the point at which it would listen on PORT. */
-async function start(tracker: Tracker | undefined, env: Record<string, string> = {}) {
-  const { connected, dataDir } = await prepare(tracker, env);
-  const { main, second } = connected;
+  const { main, second } = connect(await open({ ...site, ...(tracker && { tracker }) }));
   const [url, deskUrl] = await Promise.all(
     [main, second].map(async (port) => port && `http://127.0.0.1:${await listenInTest(port.server)}`),
   );
@@ -146,39 +138,3 @@ it('DESK_PORT has the tracker, health and metrics, and PORT has none of the firs
   expect(await ask('/')).toEqual([200, 302]);
   expect(await ask('/broken')).toEqual([500, 404]);
 });
-
-it.each<[name: string, tracker: Tracker | undefined, path: string | undefined]>([
-  ['names the home page of the tracker there', createMemoryTracker(new Map()), '/failures'],
-  ['names no page there without a tracker', undefined, undefined],
-])('a start with DESK_PORT %s', async (_name, tracker, path) => {
-  const { opened, connected } = await prepare(tracker, { PORT: '0', DESK_PORT: '0' });
-  const lines = recordOutput(opened.basics.log);
-  forgetListeners(['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'SIGHUP']);
-  const { url, deskUrl } = await listen(opened, connected);
-  onTestFinished(() => {
-    for (const port of [connected.main, connected.second]) port?.server.close();
-  });
-  expect((await fetch(`${url}/livez`)).status).toBe(200);
-  expect((await fetch(`${deskUrl}/metrics`)).status).toBe(200);
-  expect(lines.filter((line) => line.includes(`${deskUrl}`))).toEqual(path ? [`The desk is on ${deskUrl}${path}`] : []);
-});
-
-/** Collects the log lines of a start instead of printing them. */
-function recordOutput(log: { info: (line: string) => void }): string[] {
-  const lines: string[] = [];
-  vi.spyOn(log, 'info').mockImplementation((line) => void lines.push(line));
-  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  onTestFinished(() => void vi.restoreAllMocks());
-  return lines;
-}
-
-/** Removes the listeners of the process that a started site adds. */
-function forgetListeners(events: readonly string[]): void {
-  const before = events.map((event) => process.rawListeners(event));
-  onTestFinished(() => {
-    for (const [i, event] of events.entries()) {
-      const added = process.rawListeners(event).filter((listener) => !before[i]?.includes(listener));
-      for (const listener of added) process.off(event, listener as () => void);
-    }
-  });
-}

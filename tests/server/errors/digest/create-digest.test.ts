@@ -32,20 +32,22 @@ const digestOf = (...given: Given) => read(...given).digest;
 const CART = 'checkout src/shared/product/cart.ts';
 const TILL = 'checkout src/shared/product/till.ts';
 const ENGINE = 'href src/shared/routing/href.ts';
-const RECURSION = 'src/shared/product/a.ts';
 const WRAPPER = { class: 'AppError', message: 'not loaded', at: [CART] };
 const MANY = { class: 'AggregateError', message: 'All promises were rejected' };
 const DEPENDENCY = ['query node_modules/pg/lib/client.js', CART];
 const FETCH = { class: 'TypeError', message: 'Load failed' };
 const THROWN = { class: 'TypeError', message: "Cannot read properties of undefined (reading 'a')", at: [CART] };
 const TRUSTED_TYPES = { directive: 'require-trusted-types-for', blocked: 'trusted-types-sink' };
+/** An error that was thrown in these places. */
+const at = (...places: string[]): Given => [[{ at: places }]];
+const said = (message: string, route: string): Given => [[{ message }], { route }];
 const csp = (blocked: string): Given => [[], { kind: 'csp', details: { directive: 'script-src', blocked } }];
 const called = (path: string, route: string): Given => [[FETCH], { route, details: { called: path } }];
 
 it.each<[string, Given[]]>([
   [
     'whose first product frame is the same, with any frames around it',
-    [[[{ at: [CART] }]], [[{ at: ['parse node_modules/zod/index.js', 'x node:fs', CART, TILL] }]]],
+    [at(CART), at('parse node_modules/zod/index.js', 'x node:fs', CART, TILL)],
   ],
   [
     'of thrown objects, whatever they hold',
@@ -56,29 +58,6 @@ it.each<[string, Given[]]>([
     [
       [[{ at: [CART] }], { route: '/a', side: 'browser' }],
       [[{ at: [CART] }], { route: '/b' }],
-    ],
-  ],
-  [
-    'of endless recursion, wherever the stack was cut',
-    [
-      [
-        [
-          {
-            class: 'RangeError',
-            message: 'Maximum call stack size exceeded',
-            at: ['even', 'odd', 'even', 'odd'].map((name) => `${name} ${RECURSION}`),
-          },
-        ],
-      ],
-      [
-        [
-          {
-            class: 'InternalError',
-            message: 'too much recursion',
-            at: ['leaf', 'odd', 'even', 'odd', 'even'].map((name) => `${name} ${RECURSION}`),
-          },
-        ],
-      ],
     ],
   ],
   [
@@ -100,10 +79,7 @@ it.each<[string, Given[]]>([
   ],
   [
     'without a place, for other data',
-    [
-      [[{ message: 'No order 7 for "ann"' }], { route: '/orders/:id' }],
-      [[{ message: 'No order 8 for "bob"' }], { route: '/orders/:id' }],
-    ],
+    [said('No order 7 for "ann"', '/orders/:id'), said('No order 8 for "bob"', '/orders/:id')],
   ],
   ['of a failed request, on another page', [called('/api/x', '/a'), called('/api/x', '/b')]],
   ['in another Unicode normalization', [[[{ message: 'caf\u00e9' }]], [[{ message: 'cafe\u0301' }]]]],
@@ -116,7 +92,7 @@ it.each<[string, Given[]]>([
 });
 
 it.each<[string, Given[]]>([
-  ['the product frame', [[[{ at: [CART] }]], [[{ at: [TILL] }]]]],
+  ['the product frame', [at(CART), at(TILL)]],
   ['the class', [[[{ class: 'CartError', at: [CART] }]], [[{ class: 'TillError', at: [CART] }]]]],
   [
     'the innermost error, if the product wrapped it',
@@ -133,16 +109,9 @@ it.each<[string, Given[]]>([
   ],
   [
     'message and route without a place',
-    [
-      [[{ message: 'No order 7' }], { route: '/orders/:id' }],
-      [[{ message: 'No order 7' }], { route: '/carts/:id' }],
-      [[{ message: 'No cart 7' }], { route: '/orders/:id' }],
-    ],
+    [said('No order 7', '/orders/:id'), said('No order 7', '/carts/:id'), said('No cart 7', '/orders/:id')],
   ],
-  [
-    'the origin of a foreign script',
-    [[[{ at: ['f https://a.example/t.js'] }]], [[{ at: ['f https://b.example/t.js'] }]]],
-  ],
+  ['the origin of a foreign script', [at('f https://a.example/t.js'), at('f https://b.example/t.js')]],
   [
     'the code of an error of a dependency, or its message',
     [
@@ -153,10 +122,7 @@ it.each<[string, Given[]]>([
       [[{ message: 'Minified React error #301; visit https://react.dev', at: DEPENDENCY }]],
     ],
   ],
-  [
-    'the route of a hydration error',
-    ['/a', '/b'].map((route) => [[{ message: 'Minified React error #418;' }], { route }]),
-  ],
+  ['the route of a hydration error', ['/a', '/b'].map((route) => said('Minified React error #418;', route))],
   [
     'class and route of a timeout',
     [
@@ -171,20 +137,8 @@ it.each<[string, Given[]]>([
   ['the namespace', [[[{}]], [[{}], {}, 'm']]],
   ['splitBy', ['a', 'b'].map((tenant) => [[{}], { splitBy: [tenant] }])],
   // Text cannot move from one field to the next.
-  [
-    'the ends of its fields',
-    [
-      [[{ message: 'bc' }], { route: 'a' }],
-      [[{ message: 'c' }], { route: 'ab' }],
-    ],
-  ],
-  [
-    'their lengths',
-    [
-      [[{ message: 'x' }], { route: '1:a' }],
-      [[{ message: 'ax' }], { route: '1:' }],
-    ],
-  ],
+  ['the ends of its fields', [said('bc', 'a'), said('c', 'ab')]],
+  ['their lengths', [said('x', '1:a'), said('ax', '1:')]],
 ])('a digest depends on %s', (_name, given) => {
   expect(new Set(given.map((one) => digestOf(...one))).size).toBe(given.length);
 });
@@ -199,9 +153,9 @@ it.each<[string, string[], string]>([
 });
 
 it('is unresolved with frames of an unknown build', () => {
-  expect(read([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
-  expect(read([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ location: {}, unresolved: true });
-  expect(read([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
+  expect(read(...at('f client/assets/main-OLD.js')).unresolved).toBe(true);
+  expect(read(...at('f client/assets/home-OLD.js', CART))).toMatchObject({ location: {}, unresolved: true });
+  expect(read(...at('f https://a.example/tag.js')).unresolved).toBeUndefined();
 });
 
 describe('special classes', () => {
@@ -271,9 +225,9 @@ it('a digest is the same as in earlier releases (a change needs a new DIGEST_RUL
   expect(DIGEST_RULE).toBe(2);
   const total = "Cannot read properties of undefined (reading 'total')";
   expect([
-    digestOf([{ at: [CART] }]),
+    digestOf(...at(CART)),
     digestOf([{ class: 'TypeError', message: total, at: [CART] }]),
-    digestOf([{ message: 'No order 7' }], { route: '/orders/:id' }),
+    digestOf(...said('No order 7', '/orders/:id')),
     digestOf([FETCH], { route: '/a' }),
   ]).toEqual(['RCN94YN2', 'S2PH82ZY', 'D3CQM07P', 'VF2BMYE8']);
 });

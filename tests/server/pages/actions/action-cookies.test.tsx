@@ -67,7 +67,6 @@ describe('cookies of an action', () => {
 
   it.each<[string, Record<string, string>, (args: ActionArgs<Context>) => unknown, string?]>([
     ['data, with JavaScript', DATA, (args) => set(args) ?? { saved: true }],
-    ['data', FORM, (args) => set(args) ?? { saved: true }],
     ['invalid()', FORM, (args) => set(args) ?? invalid({ errors: {} })],
     ['a failure', FORM, (args) => set(args) ?? Promise.reject(new Error('no payment'))],
     ['data, on a static page', FORM, (args) => set(args) ?? { saved: true }, '/fixed'],

@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from 'react';
 import { expect, it } from 'vitest';
-import { personal } from '../../../../src/server/pages/personal.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useNonce, useServerStyles } from '../../../../src/shared/rendering/hooks.ts';
 import { CANARY, createGate, leakIn, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
@@ -20,7 +19,7 @@ function Styled({ sheet, name }: { sheet: Sheet; name: string }): ReactNode {
   return <b className={name}>{name}</b>;
 }
 
-function createPage(mode: TestPage['mode'], first: string, load: TestPage['server']): TestPage {
+function createPage(first: string, load: TestPage['server']): TestPage {
   function View(): ReactNode {
     const nonce = useNonce();
     const [sheet] = useState(() => new Sheet());
@@ -41,14 +40,15 @@ function createPage(mode: TestPage['mode'], first: string, load: TestPage['serve
       </main>
     );
   }
-  return { id: 'page', path: '/page', ...(mode && { mode }), view: View, server: load };
+  return { id: 'page', path: '/page', view: View, server: load };
 }
 
 const start = (page: TestPage) => startPages([{ id: 'root', children: [page] }]);
 
+// tests/recipes/component-libraries.test.ts has static pages and shells.
 it('sends the styles of each part before it, with the nonce', async () => {
   const gate = createGate<string>();
-  const app = await start(createPage(undefined, 'early', { loader: () => ({ late: gate.promise }) }));
+  const app = await start(createPage('early', { loader: () => ({ late: gate.promise }) }));
   const { text, headers } = await app.ask('/page', {
     onText: (text) => text.includes('>early<') && gate.resolve('late'),
   });
@@ -64,25 +64,8 @@ it('sends the styles of each part before it, with the nonce', async () => {
   expect(text).toContain('<style data-precedence="low">.foreign{}');
 });
 
-it('sends them with a static page, without a nonce', async () => {
-  const { text } = await (await start(createPage('static', 'early', { loader: () => ({}) }))).ask('/page');
-  expect(text).toMatch(/<style nonce="">\.early\{\}<\/style>.*<\/head>/s);
-});
-
-it('sends those of a shell with it, and those of a hole with the hole', async () => {
-  const load: TestPage['server'] = { loader: (args) => ({ late: personal(args, () => 'late') }) };
-  const { text, headers } = await (await start(createPage('shell', 'early', load))).ask('/page');
-  const [, nonce] = /'nonce-([^']+)'/.exec(String(headers['content-security-policy'])) ?? [];
-  expect(text.indexOf(`<style nonce="${nonce}">.early{}</style>`)).toBeLessThan(text.indexOf('</head>'));
-  const late = text.indexOf('.late{}</style>');
-  expect(late).toBeGreaterThan(text.indexOf('</head>'));
-  expect(late).toBeLessThan(text.indexOf('>late<'));
-  expect(text).toContain(`<style nonce="${nonce}" data-precedence="low" data-href="own">`);
-  expect(text).toContain('<style data-precedence="low">.foreign{}');
-});
-
 it('is a failure of the page if they cannot be taken', async () => {
-  const app = await start(createPage(undefined, 'broken', { loader: () => ({}) }));
+  const app = await start(createPage('broken', { loader: () => ({}) }));
   const { status, text, headers } = await app.ask('/page');
   expect([status, headers['x-error-digest']]).toEqual([500, expect.stringMatching(/^\w{8}/)]);
   expect([leakIn(text), text.includes('>broken<')]).toEqual([undefined, false]);
@@ -101,7 +84,7 @@ it('says what to return instead of an element', async () => {
 
 it('is a failure of a later part that only costs its styles', async () => {
   const gate = createGate<string>();
-  const app = await start(createPage(undefined, 'early', { loader: () => ({ late: gate.promise }) }));
+  const app = await start(createPage('early', { loader: () => ({ late: gate.promise }) }));
   const { status, text } = await app.ask('/page', {
     onText: (text) => text.includes('>early<') && gate.resolve('broken'),
   });

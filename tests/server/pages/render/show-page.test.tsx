@@ -3,7 +3,7 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { BUILD_ID, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -71,20 +71,19 @@ describe('the document', () => {
     });
   });
 
-  it('contains the data of every matched route, before the entry script', async () => {
+  it('contains the data of every matched route, escaped, before the entry script', async () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
     const { payload } = parsePage(text);
-    expect(payload.build).toBe(BUILD_ID);
-    expect(payload.routes).toEqual(['@frame', 'root', 'shop', 'orders']);
-    expect(Object.keys(payload.data)).toEqual(['@frame', 'root', 'shop', 'orders']);
-    expect(payload.data).toMatchObject({ root: { site: 'Weir & Co' }, shop: null });
-    expect(payload.data.orders).toEqual({ rows: ['</script><script>alert(1)</script>', 'b'], when: new Date(7) });
+    expect(payload.data).toEqual({
+      '@frame': null,
+      root: { site: 'Weir & Co' },
+      shop: null,
+      orders: { rows: ['</script><script>alert(1)</script>', 'b'], when: new Date(7) },
+    });
     expect(payload.styles).toEqual({ root: ['/assets/root.css'], orders: ['/assets/orders.css'] });
-    expect(payload.errors).toBeUndefined();
     expect(text).not.toContain('<script>alert(1)');
-    expect(text.indexOf('id="spillway-payload"')).toBeGreaterThan(text.indexOf('</main>'));
-    expect(text.indexOf('id="spillway-payload"')).toBeLessThan(text.indexOf('src="/assets/main-A1.js"'));
+    expect(text).toMatch(/<\/main>.*id="spillway-payload".*src="\/assets\/main-A1\.js"/s);
   });
 
   it('has title, meta and style sheets in its head, and preloads only what this page needs', async () => {
@@ -133,32 +132,6 @@ describe('the document', () => {
     if (path !== '/nothing') expect((await app.ask(path, { method: 'DELETE' })).headers.allow).toBe(allow);
     expect(calls).toEqual([]);
   });
-});
-
-it('HEAD of a page runs guards and loaders, and renders nothing', async () => {
-  const calls: string[] = [];
-  const app = await startPages([
-    {
-      id: 'a',
-      path: '/a',
-      view: () => {
-        calls.push('render');
-        return <p>a</p>;
-      },
-      server: { guard: () => void calls.push('guard'), loader: () => void calls.push('loader') },
-    },
-  ]);
-  const head = await app.ask('/a', { method: 'HEAD' });
-  expect(calls).toEqual(['guard', 'loader']);
-  const get = await app.ask('/a');
-  expect(head.status).toBe(200);
-  expect(head.text).toBe('');
-  const volatile = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'content-security-policy'];
-  const rest = (headers: object) => Object.entries(headers).filter(([name]) => !volatile.includes(name));
-  expect(rest(head.headers)).toEqual(rest(get.headers));
-  expect(String(head.headers['content-security-policy']).replace(/nonce-[^']+/g, '')).toBe(
-    String(get.headers['content-security-policy']).replace(/nonce-[^']+/g, ''),
-  );
 });
 
 function LateRows() {

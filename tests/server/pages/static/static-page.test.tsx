@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { useLocation } from 'react-router';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { LoaderArgs, LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
 import { notFound, redirect } from '../../../../src/shared/routing/control-flow.ts';
@@ -18,6 +19,9 @@ function Say() {
 function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
   return [{ id: 'root', children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] }];
 }
+
+const readHeader = ({ request }: LoaderArgs) => request.headers.get('cookie');
+const readUser = ({ context }: LoaderArgs<LoaderContext & { readonly user: string }>) => context.user;
 
 describe('a static page', () => {
   it('is rendered once for all simultaneous requests', async () => {
@@ -35,10 +39,8 @@ describe('a static page', () => {
   const text = 'words '.repeat(400);
 
   it.each([
-    ['GET', '/page', {}],
     ['HEAD', '/page', {}],
     ['GET', '/page', { 'Accept-Encoding': 'br' }],
-    ['GET', '/_data/page', {}],
     ['HEAD', '/_data/page', {}],
     ['GET', '/_data/page', { 'Accept-Encoding': 'br', 'If-None-Match': '*' }],
     ['GET', '/_data/page', { 'Accept-Encoding': 'br' }],
@@ -179,19 +181,21 @@ describe('a static page', () => {
     expect((await app.ask('/page')).text).toContain('[3,');
   });
 
-  it.each([
-    ['a header', ({ request }) => request.headers.get('cookie')],
-    ['a cookie from the context', ({ context }) => context.user],
-  ] satisfies [string, NonNullable<TestPage['server']>['loader']][])('cannot read %s', async (_name, loader) => {
-    const app = await startPages(staticPage({ loader }), { createContext: () => ({ user: 'ada lovelace' }) });
-    for (const path of ['/page', '/page', '/_data/page']) {
+  const isForAll = '. It is rendered once for everyone, so it has no visitor. ';
+  it.each<[TestPage['mode'], string, NonNullable<TestPage['server']>['loader'], words: string]>([
+    ['static', 'a header', readHeader, `A static page read request.headers${isForAll}`],
+    ['static', 'the context', readUser, `A static page read context.user${isForAll}`],
+    ['shell', 'a header', readHeader, `The shell of a page read request.headers${isForAll}Read it in a personal value`],
+    ['shell', 'the context', readUser, `The shell of a page read context.user${isForAll}Read it in a personal value`],
+  ])('as %s cannot read %s', async (mode, _name, loader, words) => {
+    const createContext = () => ({ user: 'ada lovelace' });
+    const app = await startPages(staticPage({ loader }, { mode }), { createContext });
+    for (const path of ['/page', '/page', '/page?_whole=1', '/_data/page', '/_data/page?_holes=']) {
       const { status, headers, text } = await app.ask(path, { headers: { Cookie: 'user=ada lovelace' } });
-      expect(status).toBe(500);
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers.etag).toBeUndefined();
+      expect([status, headers['cache-control'], headers.etag]).toEqual([500, 'no-store', undefined]);
       expect(text).not.toContain('ada lovelace');
     }
-    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read (?:request\.headers|context\.user)\./);
+    expect(String(app.failures()[0]?.stack)).toContain(words);
   });
 });
 

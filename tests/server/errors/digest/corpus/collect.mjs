@@ -1,4 +1,4 @@
-// Runs the corpus in every engine and writes the stacks: `node tests/server/engine/errors/digest/corpus/collect.mjs`.
+// Runs the corpus in every engine and writes the stacks: `node tests/server/errors/digest/corpus/collect.mjs`.
 // It needs `firefox-esr` and `jsc` (Debian: `apt-get install firefox-esr libjavascriptcoregtk-4.0-bin`).
 
 import { execFile, spawn } from 'node:child_process';

@@ -18,9 +18,3 @@ export class NotFoundError extends AppError {
     this.name = new.target.name;
   }
 }
-
-export class PaymentDeclined extends Error {}
-
-export class QuotaError extends Error {
-  override name = 'QuotaError';
-}

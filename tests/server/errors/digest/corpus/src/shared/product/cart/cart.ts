@@ -6,7 +6,6 @@ export interface Item {
 export class Cart {
   readonly items: Item[];
   #discount: { rate: number } | undefined;
-  coupon: { code: string } | undefined;
 
   constructor(items: Item[]) {
     if (items.length > 100) throw new Error(`A cart of ${items.length} items is too large`);
@@ -17,16 +16,6 @@ export class Cart {
     let sum = 0;
     for (const item of this.items) sum += item.product.price.amount;
     return sum;
-  }
-
-  set code(value: string) {
-    this.coupon!.code = value;
-  }
-
-  static of(items: Item[] | undefined): Cart {
-    const cart = new Cart(items!.slice());
-    cart.items.reverse();
-    return cart;
   }
 
   checkout(): string {
@@ -56,32 +45,6 @@ export class Cart {
   }
 }
 
-export class GiftCart extends Cart {
-  wrap(paper: { color: { name: string } }): string {
-    const name = paper.color.name;
-    return `${name} ${super.tags().length}`;
-  }
-
-  override tags(): string[] {
-    if (this.items.length > 2) throw new Error('A gift has at most two items');
-    return super.tags();
-  }
-}
-
 export function cheapest(items: readonly Item[]): Item {
   return items.reduce((left, right) => (left.product.price.amount < right.product.price.amount ? left : right));
-}
-
-export function sortByPrice(items: Item[]): Item[] {
-  const sorted = [...items];
-  sorted.sort((left, right) => left.product.price.amount - right.product.price.amount);
-  return sorted;
-}
-
-export function createLimiter(max: number): (count: number) => void {
-  let used = 0;
-  return function take(count) {
-    used += count;
-    if (used > max) throw new Error(`${used} of ${max} are used`);
-  };
 }

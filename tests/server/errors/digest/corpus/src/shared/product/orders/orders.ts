@@ -1,21 +1,10 @@
-import { AppError, NotFoundError, PaymentDeclined, QuotaError } from '../app-error.ts';
+import { AppError, NotFoundError } from '../app-error.ts';
 import { assertDefined, invariant } from '../invariant.ts';
 import { findOrder, type Order } from './order-store.ts';
 
 export function requireOrder(id: number): Order {
   if (id > 0) throw new NotFoundError('order', `o-${id}`);
   return findOrder(id);
-}
-
-export function pay(order: number): void {
-  const amount = order * 1000;
-  if (amount > 10) throw new PaymentDeclined(`The bank declined ${amount}`);
-}
-
-export function limit(count: number): void {
-  if (count > 0) {
-    throw new QuotaError('Too many orders for today: ' + count);
-  }
 }
 
 export function validateAddress(address: { street?: string; city?: string }): void {
@@ -41,11 +30,6 @@ export function refundOrder(role: string): void {
   if (role !== 'admin') throw new Error('Not allowed');
 }
 
-export function ship(order: { name: string; city: string }): string {
-  if (order.city.length > 2) throw new Error(`Could not ship to ${order.city} for ${order.name}`);
-  return order.city;
-}
-
 export function parseQuantity(text: string): number {
   const quantity = Number.parseInt(text, 10);
   if (Number.isNaN(quantity)) throw AppError.badRequest(`The quantity ${text} is no number.`);
@@ -57,20 +41,9 @@ export function approve(order: { total: number; approver?: string }): void {
   invariant(order.approver, 'there is an approver');
 }
 
-export function firstLine(order: Order): string {
-  const line = assertDefined(order.lines[0], `line of ${order.id}`);
-  return line.sku;
-}
-
 export function tailChecked(order: { coupon?: string }, n: number): string {
   const prefix = 'c'.repeat(n);
   return assertDefined(order.coupon, prefix);
-}
-
-export function shipAll(orders: readonly { weight: number }[]): void {
-  orders.forEach((order, index) => {
-    if (order.weight > 30) throw new RangeError(`Order ${index} weighs ${order.weight} kg`);
-  });
 }
 
 export function reserve(sku: string): Promise<void> {
@@ -82,12 +55,6 @@ export function reserve(sku: string): Promise<void> {
   });
 }
 
-export async function confirmOrder(id: number): Promise<string> {
-  await Promise.resolve(id);
-  const order = findOrder(id);
-  return order.customer.address.city;
-}
-
 async function chargeCard(amount: number): Promise<void> {
   await null;
   if (amount > 0) throw new Error(`Card was declined for ${amount}`);
@@ -97,12 +64,3 @@ export async function buy(id: number): Promise<void> {
   await chargeCard(id * 100);
   console.log('bought');
 }
-
-export const summary = {
-  total(order: Order): number {
-    let sum = 0;
-    for (const line of order.lines) sum += line.price.amount;
-    return sum;
-  },
-  city: (order: Order): string => order.customer.address.city.toUpperCase(),
-};

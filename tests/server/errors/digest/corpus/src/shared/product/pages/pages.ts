@@ -31,28 +31,8 @@ export function createRoutes(): Map<string, Handler> {
     const total = user!.cart.total;
     return total * 2;
   });
-  on('/account', function account({ user }) {
-    const id = user!.id;
-    return `#${id}`;
-  });
   return routes;
 }
-
-export function Price({ product }: { product: { price: { amount: number } } }): string {
-  const amount = product.price.amount;
-  return `${amount} EUR`;
-}
-
-export const handlers = {
-  'order.created': (event: { payload: { order: { id: string } } }) => {
-    const id = event.payload.order.id;
-    return `created ${id}`;
-  },
-  'order.removed': (event: { payload: { order: { id: string } } }) => {
-    const id = event.payload.order.id;
-    return `removed ${id}`;
-  },
-};
 
 export default function (args: Args): string {
   const { cart } = args.user as { cart: { total: number } };
