@@ -48,7 +48,8 @@ describe('href', () => {
     expect(href('/größe')).toBe('/gr%C3%B6%C3%9Fe');
     expect(href('/orders/:id', { id: "a:b@c$d&e+f,g;h=i!'()~" })).toBe("/orders/a:b@c$d&e+f,g;h=i!'()~");
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (id) => {
+      fc.property(fc.array(fc.nat(0xffff), { minLength: 1 }), (codes) => {
+        const id = String.fromCharCode(...codes);
         let path: string;
         try {
           path = href('/orders/:id', { id });
