@@ -2,7 +2,7 @@ import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { checkPage } from '../../src/server/front/fixed-paths.ts';
-import { createProxyTrust } from '../../src/server/request/client-address.ts';
+import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, startTestServer, type TestAppOptions } from '../support/app.ts';
 import { askRaw, listStatuses, openSocket, sendRaw } from '../support/raw-http.ts';
 

@@ -1,20 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import express from 'express';
 
 /** True if the address at this distance is a trusted proxy; 0 is the peer of the socket. */
 export type ProxyTrust = (address: string, distance: number) => boolean;
-
-/**
- * @param trusted a number of hops, or addresses and networks (`['10.0.0.0/8', 'loopback']`); none by default
- * @throws TypeError for a value that is not an address
- */
-export function createProxyTrust(trusted: number | readonly string[] = []): ProxyTrust {
-  // Express compiles the setting, so that `req.ip` in a product's handler is the same address as ours.
-  const app = express();
-  app.set('trust proxy', trusted);
-  return app.get('trust proxy fn') as ProxyTrust;
-}
 
 /** True if the peer is a trusted proxy, so that its headers about the visitor count. */
 export function isFromProxy(req: IncomingMessage, trust: ProxyTrust): boolean {

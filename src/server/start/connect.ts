@@ -12,8 +12,8 @@ import { indexPublicFiles } from '../front/public-files.ts';
 import { toSecurityHeaders } from '../front/security-headers.ts';
 import { handleUpgrades } from '../front/upgrades.ts';
 import { openTunnel } from '../reports/tunnel.ts';
-import { createProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
+import { createProxyTrust } from '../request/proxy-trust.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { type Opened, toDeskOrigins } from './open.ts';
 

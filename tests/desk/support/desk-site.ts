@@ -18,9 +18,9 @@ import { createFailureMaker } from '../../../src/server/errors/create-failure.ts
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { createCheckToken } from '../../../src/server/front/check-token.ts';
 import { createTokens, type OperatorToken } from '../../../src/server/front/tokens.ts';
-import { createProxyTrust } from '../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../../src/server/request/paths.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { toDeskOrigins } from '../../../src/server/start/open.ts';
 import { parseAddress } from '../../../src/shared/reporting/address.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../src/server/connection/http-server.ts';
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
-import { createProxyTrust } from '../../../src/server/request/client-address.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { spyOnLog, startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { trackConnections } from '../../../src/server/connection/connections.ts';
 import { drainUnreadBodies } from '../../../src/server/connection/unread-bodies.ts';
-import { createProxyTrust } from '../../../src/server/request/client-address.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { KiB, MiB, Minute } from '../../../src/shared/units.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { listenInTest } from '../../support/listen.ts';

@@ -15,8 +15,8 @@ import { createPathScrubber } from '../../../src/server/errors/scrub/secret-path
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import type { LoadedApp } from '../../../src/server/front/existing-app.ts';
 import { handleUpgrades, type Upgrades } from '../../../src/server/front/upgrades.ts';
-import { createProxyTrust } from '../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER, type TestAppOptions } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
 import { askRaw, openSocket, sendRaw } from '../../support/raw-http.ts';

@@ -1,7 +1,8 @@
 import express from 'express';
 import request from 'supertest';
 import { expect, it } from 'vitest';
-import { createProxyTrust, toClientAddress } from '../../../src/server/request/client-address.ts';
+import { toClientAddress } from '../../../src/server/request/client-address.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 
 it.each<[number | string[], string, string]>([
   [0, '6.6.6.6', '127.0.0.1'],

@@ -9,8 +9,8 @@ import { createHttpServer } from '../../../../src/server/connection/http-server.
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/errors/funnel.ts';
 import { handleUpgrades, type Upgrades } from '../../../../src/server/front/upgrades.ts';
-import { createProxyTrust } from '../../../../src/server/request/client-address.ts';
 import { createOrigins } from '../../../../src/server/request/origins.ts';
+import { createProxyTrust } from '../../../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../../../src/server/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { listenInTest } from '../../../support/listen.ts';
