@@ -11,7 +11,7 @@ import type { ProductReporting } from './define-product.ts';
 import { errorHandler } from './errors/error-handler.ts';
 import type { Funnel } from './errors/funnel.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
-import { accessLog, type InFlight } from './front/access-log.ts';
+import { accessLog } from './front/access-log.ts';
 import { type ApiOrigins, apiOrigins } from './front/api-origins.ts';
 import { type AssetsOptions, assets } from './front/assets.ts';
 import { compress } from './front/compress.ts';
@@ -19,6 +19,7 @@ import { crossSite } from './front/cross-site.ts';
 import { type LoadedApp, mountExistingApp } from './front/existing-app.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './front/fixed-paths.ts';
 import { hostCheck } from './front/host-check.ts';
+import { type InFlight, recordInFlight } from './front/in-flight.ts';
 import type { Metrics } from './front/metrics.ts';
 import { normalizeUrl } from './front/normalize-url.ts';
 import { type Overload, shed } from './front/overload.ts';
@@ -151,6 +152,7 @@ export function createApp(
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
+    inFlight && recordInFlight(inFlight, scrubPath),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
     refuseCrossSite,

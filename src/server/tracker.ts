@@ -32,10 +32,10 @@ export type {
 export type { Funnel } from './errors/funnel.ts';
 export { API_POLICY, refuse } from './errors/problem.ts';
 export { cutTitle } from './errors/trim.ts';
-export type { InFlightRequest } from './front/access-log.ts';
 export type { CheckToken } from './front/check-token.ts';
 export { createContentPolicy } from './front/content-policy.ts';
 export { isOfThisSite } from './front/cross-site.ts';
+export { type InFlightRequest, readInFlight } from './front/in-flight.ts';
 export { privateReplies } from './front/security-headers.ts';
 export {
   createTokens,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Failure, type InFlightRequest, StartError } from '#engine/tracker';
+import { type Failure, StartError } from '#engine/tracker';
 import type { DeskCount } from './counters.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
@@ -13,7 +13,6 @@ import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
 import { markEnded } from './worker/process-records.ts';
-import { offerRequests } from './worker/requests-of-main.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 import { createWorkerThread } from './worker/worker-thread.ts';
 
@@ -22,8 +21,8 @@ export type Desk = Awaited<ReturnType<typeof openDesk>>;
 export interface DeskOptions {
   readonly running: Running;
   readonly storing: Storing;
-  /** Returns the requests in flight, oldest first, up to a limit. */
-  readonly inFlight: () => readonly InFlightRequest[];
+  /** The requests in flight, for `readInFlight()`. */
+  readonly inFlight: SharedArrayBuffer;
   /** Called when the event loop runs again after it was blocked for over a second. */
   readonly onBlockedLoop: (report: BlockedLoop) => void;
   readonly log: DeskLog;
@@ -79,22 +78,18 @@ export async function openDesk({
   });
   const worker = createWorkerThread({
     file: workerFile,
-    start: { process, startedAt: Date.now(), signals: signals.buffer, running, storing },
+    start: { process, startedAt: Date.now(), signals: signals.buffer, inFlight, running, storing },
     log,
     count,
     onBlocked: onBlockedLoop,
     startWithin,
   });
-  const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
+  const timers = [
+    setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(),
+    setInterval(journal.settle, BEAT_INTERVAL).unref(),
+  ];
   let closing: Promise<void> | undefined;
   let isClosed = false;
-  offerRequests(inFlight);
-  beat();
-
-  function beat(): void {
-    journal.settle();
-    worker.beat(inFlight());
-  }
 
   /** Wakes the desk worker once for everything journaled until it looks. */
   function wakeIf(isStored: boolean): boolean {

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import pino, { type Level, type Logger } from 'pino';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { cutResponses, isStream, type Step } from '../request/step.ts';
+import type { InFlight } from './in-flight.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Probes and scrapers call these every second. */
@@ -37,10 +37,10 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     const { socket } = req;
     const before = socket.bytesWritten;
     const info = requestInfo(req);
-    inFlight?.add(res);
+    inFlight?.add();
     // It closes once, and `once()` would take as long as several steps.
     res.on('close', () => {
-      inFlight?.delete(res);
+      inFlight?.delete(info);
       const { method, path, route } = info;
       const isCut = !res.writableFinished && cutResponses.has(res);
       const isGone = !res.writableFinished && !isCut;
@@ -98,58 +98,4 @@ function createLineWriter(log: Logger, level: Level): (line: object) => void {
     const time = parts[pino.symbols.timeSym]() + parts[pino.symbols.chindingsSym];
     stream.write(`${start}${time},${JSON.stringify(line).slice(1)}\n`);
   };
-}
-
-/** A request in flight, as it is recorded in case the process dies. */
-export interface InFlightRequest {
-  readonly requestId: string;
-  readonly method: string;
-  /** The route's pattern, or the path if no route is known. */
-  readonly route: string;
-  /** How long it has been in flight (ms). */
-  readonly ms: number;
-}
-
-/** More would not explain a process's death any better, and the list is written every second (count). */
-const MAX_LISTED_REQUESTS = 50;
-
-export class InFlight {
-  // An array, not a Set: see `connections.ts`.
-  readonly #replies: ServerResponse[] = [];
-  readonly #scrubPath: ScrubPath;
-
-  constructor(scrubPath: ScrubPath) {
-    this.#scrubPath = scrubPath;
-  }
-
-  get size(): number {
-    return this.#replies.length;
-  }
-
-  add(res: ServerResponse): void {
-    this.#replies.push(res);
-  }
-
-  delete(res: ServerResponse): void {
-    const place = this.#replies.indexOf(res);
-    if (place >= 0) this.#replies.splice(place, 1);
-  }
-
-  /** Oldest first, so that requests that hang are in the list. A stream does not hang, however old it is. */
-  list(): InFlightRequest[] {
-    const now = performance.now();
-    const listed: InFlightRequest[] = [];
-    for (const res of this.#replies) {
-      if (isStream(res)) continue;
-      if (listed.length === MAX_LISTED_REQUESTS) break;
-      const { requestId, method, route, path, startedAt } = requestInfo(res.req);
-      listed.push({
-        requestId,
-        method,
-        route: route ?? this.#scrubPath(path, undefined),
-        ms: Math.round(now - startedAt),
-      });
-    }
-    return listed;
-  }
 }

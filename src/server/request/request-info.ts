@@ -66,6 +66,8 @@ export class RequestInfo {
   isOperation = false;
   /** Set if the response shows a failure. */
   digest: string | undefined;
+  /** Where it is recorded while it is in flight (`front/in-flight.ts`). */
+  slot: number | undefined;
   /** Why it was refused during overload. */
   shed: string | undefined;
   /** The product's tags for failures of this request. */

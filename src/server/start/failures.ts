@@ -7,7 +7,7 @@ import { reportTo } from '../errors/report.ts';
 import { createPathScrubber, listPathPatterns } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
-import { InFlight } from '../front/access-log.ts';
+import { InFlight } from '../front/in-flight.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
 import type { Basics } from './basics.ts';
 
@@ -42,7 +42,7 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
     toUrl: tracker?.toUrl,
   });
   reportTo(funnel);
-  return { funnel, sinks, scrubber, scrubPath, table, sentry, inFlight: new InFlight(scrubPath) };
+  return { funnel, sinks, scrubber, scrubPath, table, sentry, inFlight: new InFlight() };
 }
 
 /** Under `npm run dev`, positions come from the sources themselves. */

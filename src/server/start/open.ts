@@ -137,7 +137,7 @@ async function openTracker(
   return basics.configured?.open({
     config,
     build,
-    records: { log, metrics, funnel, inFlight: () => inFlight.list() },
+    records: { log, metrics, funnel, inFlight: inFlight.shared },
     access: {
       tokens,
       isTokenNew,

@@ -6,7 +6,6 @@ import type { AssetManifest } from '../../shared/wire/manifest.ts';
 import type { Config } from '../config.ts';
 import type { Failure, ToFailureUrl, Visitor } from '../errors/failure.ts';
 import type { Funnel } from '../errors/funnel.ts';
-import type { InFlightRequest } from '../front/access-log.ts';
 import type { AssetsOptions } from '../front/assets.ts';
 import type { CheckToken } from '../front/check-token.ts';
 import type { Metrics } from '../front/metrics.ts';
@@ -81,8 +80,8 @@ export interface TrackerHost {
     readonly metrics: Pick<Metrics, 'addCounters' | 'gauge'>;
     /** Records failures of its pages. */
     readonly funnel: Funnel;
-    /** The requests in flight, oldest first, up to a limit. */
-    readonly inFlight: () => readonly InFlightRequest[];
+    /** The requests in flight, for `readInFlight()` in any thread. */
+    readonly inFlight: SharedArrayBuffer;
   };
   /** Who can open it, and from where. */
   readonly access: {

@@ -1,6 +1,8 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { InFlight } from '../../../src/server/front/in-flight.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
+import { recordRequest } from '../../support/in-flight.ts';
 import { createFailure, openTestDesk } from '../support/desk.ts';
 
 /**
@@ -10,10 +12,12 @@ import { createFailure, openTestDesk } from '../support/desk.ts';
  * DATA_DIR, DESK_DATABASE_URL; RATE: failures per second; DIGESTS: how many different ones; FOR: milliseconds.
  */
 const { DATA_DIR = '', DESK_DATABASE_URL, RATE = '2000', DIGESTS = '1', FOR = '60000' } = process.env;
+const inFlight = new InFlight();
+recordRequest(inFlight, '/orders/7');
 const desk = await openTestDesk({
   dataDir: DATA_DIR,
   databaseUrl: DESK_DATABASE_URL,
-  inFlight: () => [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
+  inFlight: inFlight.shared,
 });
 
 /** Limits how many failures are journaled but not yet printed, even after a delay. Tests use it to detect losses. */

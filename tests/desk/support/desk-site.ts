@@ -70,7 +70,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
     },
     isEchoAwaited: async (address) => (await store.isEchoAwaited(address)) === true,
     sendTestNotifications: async () => [],
-    beat: async () => undefined,
     settle: async () => true,
     flush: async () => undefined,
     ...options.calls,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Desk, type DeskOptions, openDesk } from '../../../src/desk/server/desk.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
+import { InFlight } from '../../../src/server/front/in-flight.ts';
 import { toOccurrence } from '../../../src/shared/reporting/address.ts';
 import { Day, MiB } from '../../../src/shared/units.ts';
 import { createTestLog } from '../../support/test-log.ts';
@@ -43,7 +44,7 @@ export function openTestDesk({ dataDir, ...options }: TestDeskOptions & { readon
   return openDesk({
     running: { build, release, environment, namespace, dist },
     storing: { dataDir, databaseUrl, retention, notify, retryFirst },
-    inFlight: () => [],
+    inFlight: new InFlight().shared,
     onBlockedLoop: () => undefined,
     log: createTestLog().log,
     workerFile,

@@ -1,11 +1,8 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import express from 'express';
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { InFlight } from '../../../src/server/front/access-log.ts';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
-import { RequestInfo, setRequestInfo } from '../../../src/server/request/request-info.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw, openSocket, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
@@ -159,21 +156,3 @@ it.each([
     expect(await lineOf(lines, '/slow')).toMatchObject({ status, gone: true });
   },
 );
-
-it('lists requests in flight, oldest first, fifty at most, without server-sent events and the secrets in their paths', () => {
-  const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
-  const replies = Array.from({ length: 60 }, (_, index) => {
-    const res = new ServerResponse(new IncomingMessage(new Socket()));
-    const facts = { requestId: `request-${index}`, method: 'GET', address: '::1', origin: 'http://localhost' };
-    const more = index === 1 ? { route: '/orders/:id' } : { target: '/links/key?a' };
-    setRequestInfo(res.req, Object.assign(new RequestInfo(facts), more));
-    return res;
-  });
-  for (const res of replies) inFlight.add(res);
-  inFlight.delete(replies[0] as ServerResponse);
-  replies[2]?.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-  const listed = inFlight.list();
-  expect([inFlight.size, listed.length]).toEqual([59, 50]);
-  expect(listed[0]).toEqual({ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: expect.any(Number) });
-  expect(listed[1]).toMatchObject({ requestId: 'request-3', route: '/links/[redacted]' });
-});

@@ -205,7 +205,7 @@ function toStory(story: StoryShape): string | undefined {
 
 function toRequests(inFlight: Extract<StoryShape, { kind: 'blocked-loop' }>['inFlight']): string | undefined {
   return toSection(
-    'Requests in flight',
+    'Requests in flight, newest first',
     inFlight
       .slice(0, MOST)
       .map(

@@ -7,13 +7,11 @@ import { QueryFailedError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
 import { CHANGES, type DeskCalls, OTHERS, READS } from './desk-calls.ts';
-import type { ProcessRecords } from './process-records.ts';
 import type { Writer } from './writer.ts';
 
 interface AnswersOptions {
   readonly holder: Pick<StoreHolder, 'use'>;
   readonly writer: Pick<Writer, 'settle' | 'isBehind' | 'flush'>;
-  readonly processes: Pick<ProcessRecords, 'note'>;
   readonly notifier: Pick<Notifier, 'sendTest'>;
   /** Whether other replicas can write to the store too. */
   readonly isShared: boolean;
@@ -23,7 +21,7 @@ interface AnswersOptions {
 const ARRIVING = 'It may be among the failures that are not in the store yet.';
 
 /** Answers the calls of the main thread. Reads and changes include the failures before them, if those are stored in time. */
-export function createAnswers({ holder, writer, processes, notifier, isShared, close }: AnswersOptions): DeskCalls {
+export function createAnswers({ holder, writer, notifier, isShared, close }: AnswersOptions): DeskCalls {
   async function read<T>(work: (store: Store) => Promise<T>): Promise<T> {
     await writer.settle(SETTLE_PATIENCE);
     return holder.use(work);
@@ -86,7 +84,6 @@ export function createAnswers({ holder, writer, processes, notifier, isShared, c
       return (await holder.use((store) => store.isEchoAwaited(address))) === true;
     },
     sendTestNotifications: () => notifier.sendTest(),
-    beat: async (inFlight) => processes.note(inFlight),
     async settle() {
       await writer.settle(SETTLE_PATIENCE);
       return !writer.isBehind;

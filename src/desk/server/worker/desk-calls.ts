@@ -1,4 +1,3 @@
-import type { InFlightRequest } from '#engine/tracker';
 import type { TestResult } from '../../shared/actions.ts';
 import type { Resolved } from '../store/find-incident.ts';
 import type { FoundIncident } from '../store/records.ts';
@@ -56,8 +55,6 @@ export interface DeskCalls extends StoreCalls {
   isEchoAwaited(address: string): Promise<boolean>;
   /** Sends a test notification to each target. */
   sendTestNotifications(): Promise<readonly TestResult[]>;
-  /** Notes the requests that the main thread answers. */
-  beat(inFlight: readonly InFlightRequest[]): Promise<void>;
   /** Waits briefly until everything in the journal is stored. @returns false if something still waits */
   settle(): Promise<boolean>;
   /** Waits until everything in the journal is stored. */
@@ -72,7 +69,6 @@ const WORKER_CALLS = {
   resolveQuery: true,
   isEchoAwaited: true,
   sendTestNotifications: true,
-  beat: true,
   settle: true,
   flush: true,
   close: true,

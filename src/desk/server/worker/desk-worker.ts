@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readInFlight } from '#engine/tracker';
 import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { createSignals } from '../ingest/signals.ts';
@@ -58,10 +59,12 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, holder, log });
   const moveJournal = createMoveJournal({ holder, prepare, onStored: notifier.wake, count, log });
   const writer = createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log });
+  const listRequests = () => readInFlight(start.inFlight);
   const watchdog = createWatchdog({
     signals,
-    onSilent: () => void processes.noteSilent(),
-    onBlocked: (report) => onBlocked({ ...report, inFlight: processes.whenSilent }),
+    listRequests,
+    onSilent: () => void processes.writeAgain(),
+    onBlocked,
   });
   const processes = createProcessRecords({
     start: { id: process, build, release, environment, startedAt },
@@ -70,6 +73,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
     namespace,
     log,
     blockedMs: () => watchdog.blockedMs,
+    listRequests,
   });
   const upkeep = createUpkeep({
     process,
@@ -115,6 +119,6 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   return {
     /** Called when the main thread has appended to its journal. */
     wake: writer.wake,
-    calls: createAnswers({ holder, writer, processes, notifier, isShared: databaseUrl !== undefined, close }),
+    calls: createAnswers({ holder, writer, notifier, isShared: databaseUrl !== undefined, close }),
   };
 }

@@ -33,6 +33,8 @@ export interface Storing {
 /** What the desk worker gets when it starts. It is copied to its thread. */
 export interface WorkerStart {
   readonly signals: SharedArrayBuffer;
+  /** The requests in flight, for `readInFlight()`. */
+  readonly inFlight: SharedArrayBuffer;
   /** Names this process and its journal. */
   readonly process: string;
   readonly startedAt: number;

@@ -8,7 +8,6 @@ import type { DeadProcess, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
 import type { DeadJournal } from './adopt.ts';
-import { askForRequests } from './requests-of-main.ts';
 
 interface ProcessRecordsOptions {
   readonly start: ProcessStart;
@@ -17,6 +16,7 @@ interface ProcessRecordsOptions {
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
   /** How long the main thread has been blocked (ms), or 0. */
   readonly blockedMs: () => number;
+  readonly listRequests: () => readonly InFlightRequest[];
   readonly namespace: string;
   readonly log: DeskLog;
 }
@@ -29,9 +29,15 @@ const DEAD = 'A process of this server ended unexpectedly. See its incident on t
 export type ProcessRecords = ReturnType<typeof createProcessRecords>;
 
 /** Writes the record of this process, and reports the deaths of others. */
-export function createProcessRecords({ start, folder, holder, blockedMs, namespace, log }: ProcessRecordsOptions) {
-  let inFlight: readonly InFlightRequest[] = [];
-  let whenSilent: readonly InFlightRequest[] = [];
+export function createProcessRecords({
+  start,
+  folder,
+  holder,
+  blockedMs,
+  listRequests,
+  namespace,
+  log,
+}: ProcessRecordsOptions) {
   let memory = 0;
   let writing: Promise<void> | undefined;
   let isEnded = false;
@@ -49,7 +55,7 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
       // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
     }
     try {
-      await holder.use((store) => store.storeHeartbeat(start, { inFlight, memory }, blockedMs()));
+      await holder.use((store) => store.storeHeartbeat(start, { inFlight: listRequests(), memory }, blockedMs()));
     } catch (error) {
       refusedAt = performance.now();
       if (!(error instanceof StoreError))
@@ -76,21 +82,10 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
   return {
     /** Writes the heartbeat. Call it every `BEAT_INTERVAL`. */
     write,
-    /** Notes the requests in flight. They are written again while the main thread is blocked, because the process lives. */
-    note(requests: readonly InFlightRequest[]) {
-      inFlight = requests;
-    },
-    /** Notes the requests of a main thread that became silent. It can die before the next heartbeat. */
-    async noteSilent() {
-      whenSilent = [];
-      const requests = await askForRequests();
-      if (requests) whenSilent = inFlight = requests;
+    /** Writes it again, even if it is being written. */
+    async writeAgain() {
       await writing;
       write();
-    },
-    /** What the main thread answered when it last became silent. */
-    get whenSilent() {
-      return whenSilent;
     },
     /** Records the end of a process that left a journal. @returns its environment */
     async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {

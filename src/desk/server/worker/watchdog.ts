@@ -7,16 +7,18 @@ export interface BlockedLoop {
   /** When the block began (ms since 1970), and how long it lasted (ms). */
   readonly at: number;
   readonly ms: number;
-  /** The requests in flight when the block began: one of them caused it. Empty if the thread did not say. */
+  /** The requests in flight when the block began, the newest first. One of them caused it, if no timer did. */
   readonly inFlight: readonly InFlightRequest[];
 }
 
 interface WatchdogOptions {
   readonly signals: Pick<Signals, 'pulses' | 'waiting'>;
-  /** Called once, as soon as the main thread misses a pulse. */
+  /** Called as soon as the main thread misses a pulse: it can die before the next heartbeat. */
   readonly onSilent: () => void;
+  /** Lists the requests in flight. */
+  readonly listRequests: () => BlockedLoop['inFlight'];
   /** Called once, when the main thread continues. */
-  readonly onBlocked: (report: Omit<BlockedLoop, 'inFlight'>) => void;
+  readonly onBlocked: (report: BlockedLoop) => void;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
@@ -28,11 +30,18 @@ interface WatchdogOptions {
 const LATE_LOOK = 2 * PULSE_INTERVAL;
 
 /** Detects a blocked main thread. */
-export function createWatchdog({ signals, onSilent, onBlocked, now = () => performance.now() }: WatchdogOptions) {
+export function createWatchdog({
+  signals,
+  listRequests,
+  onSilent,
+  onBlocked,
+  now = () => performance.now(),
+}: WatchdogOptions) {
   let pulses = signals.pulses;
   let lastLook = now();
   /** Since the last pulse (ms). */
   let silent = 0;
+  let inFlight: BlockedLoop['inFlight'] = [];
 
   return {
     /** How long the main thread has been blocked (ms), or 0. */
@@ -46,7 +55,10 @@ export function createWatchdog({ signals, onSilent, onBlocked, now = () => perfo
       if (signals.pulses === pulses && !signals.waiting) {
         // Before the first pulse, the program is still loading.
         if (pulses === 0) return;
-        if (silent === 0) onSilent();
+        if (silent === 0) {
+          inFlight = listRequests();
+          onSilent();
+        }
         silent += Math.min(elapsed, LATE_LOOK);
         return;
       }
@@ -54,7 +66,8 @@ export function createWatchdog({ signals, onSilent, onBlocked, now = () => perfo
       const ms = Math.round(silent);
       silent = 0;
       // In development, a breakpoint or a busy machine blocks it too.
-      if (ms >= BLOCKED_AFTER && !process.env.SPILLWAY_DEV) onBlocked({ at: Math.round(Date.now() - ms), ms });
+      if (ms >= BLOCKED_AFTER && !process.env.SPILLWAY_DEV)
+        onBlocked({ at: Math.round(Date.now() - ms), ms, inFlight });
     },
   };
 }

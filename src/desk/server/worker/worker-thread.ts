@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import type { InFlightRequest } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import type { DeskCount } from '../counters.ts';
 import type { DeskLog } from '../desk-log.ts';
@@ -58,7 +57,6 @@ export function createWorkerThread(options: WorkerThreadOptions) {
   let state: WorkerState = 'starting';
   /** Whether the worker was asked to end itself. */
   let isClosing = false;
-  let isBeating = false;
   let retained: RetentionReport | undefined;
   /** Undefined before the start, and from a crash until the restart. */
   let worker: Worker | undefined;
@@ -140,15 +138,6 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     wake() {
       startNow();
       say({ say: 'wake' });
-    },
-    /** Sends the requests in flight, unless the last ones have no answer yet. Call it regularly. */
-    beat(inFlight: readonly InFlightRequest[]) {
-      if (!worker || isBeating) return;
-      isBeating = true;
-      const isOver = () => {
-        isBeating = false;
-      };
-      calls.beat(inFlight).then(isOver, isOver);
     },
     calls,
     /** Ends the thread immediately. */

@@ -8,6 +8,7 @@ import { REDACTED } from './redact.ts';
 
 /** How many routes are remembered (count). */
 const MAX_REMEMBERED_ROUTES = 1000;
+const MAX_REMEMBERED_PATHS = 1000;
 
 /** Redacts the secrets in a path, by the route's pattern if it is known, and cuts the path. */
 export type ScrubPath = (path: string, route: string | undefined) => string;
@@ -17,8 +18,9 @@ export function createPathScrubber(scrubber: Scrubber): ScrubPath {
     (route) => route.split('/').some((part) => hidesPart(part, scrubber)),
     MAX_REMEMBERED_ROUTES,
   );
-  // A path can be 8 KiB long, and a flood of such lines would fill a disk.
-  return (path, route = '') => cutText(scrubber.url(hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path));
+  // A path can be 8 KiB long, and a flood of such lines would fill a disk. Each is asked for at least twice.
+  const scrub = remember((path) => cutText(scrubber.url(path)), MAX_REMEMBERED_PATHS, 200);
+  return (path, route = '') => scrub(hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path);
 }
 
 /** Redacts the values of parameters with a secret name, such as `/reset/:token`. */

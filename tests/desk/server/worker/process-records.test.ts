@@ -32,6 +32,7 @@ async function setUp() {
       },
     },
     blockedMs: () => 0,
+    listRequests: () => [],
     namespace: 'test',
     log: createTestLog().log,
   });
@@ -86,7 +87,10 @@ describe('a replica', () => {
     const hung = { reachableSince: 0, use: () => new Promise<never>(() => undefined) };
     const start = { ...START, id: 'own' };
     const { log } = createTestLog();
-    const records = createProcessRecords({ start, folder, holder: hung, blockedMs: () => 0, namespace: 'test', log });
+    const records = createProcessRecords({
+      ...{ start, folder, holder: hung, blockedMs: () => 0, listRequests: () => [] },
+      ...{ namespace: 'test', log },
+    });
     records.write();
     void records.end();
     expect(existsSync(join(folder, 'ended'))).toBe(true);

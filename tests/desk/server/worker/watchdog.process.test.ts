@@ -13,9 +13,10 @@ import { useDesk } from '../../support/use-desk.ts';
 function setUp() {
   const signals = { pulses: 1, waiting: false };
   const clock = { now: 0 };
-  const reports: Omit<BlockedLoop, 'inFlight'>[] = [];
+  const reports: BlockedLoop[] = [];
   const watchdog = createWatchdog({
     signals,
+    listRequests: () => [],
     onSilent: () => undefined,
     onBlocked: (report) => reports.push(report),
     now: () => clock.now,

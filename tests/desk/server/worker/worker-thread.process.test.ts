@@ -29,6 +29,7 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
     file,
     start: {
       signals: createSignals().buffer,
+      inFlight: new SharedArrayBuffer(0),
       ...{ process: 'process', startedAt: 0 },
       running: { build: '', release: '', environment: 'test', namespace: '', dist: folder },
       storing: { dataDir: folder, retention: TEST_RETENTION },

@@ -78,7 +78,7 @@ function Blocked({ of: { inFlight } }: { readonly of: StoryOf<'blocked-loop'> })
 function InFlight({ of: requests }: { readonly of: StoryOf<'unclean-death'>['inFlight'] }) {
   return (
     <table className={styles.requests}>
-      <caption>Requests in flight, longest first</caption>
+      <caption>Requests in flight, newest first</caption>
       <thead>
         <tr>
           <th scope="col">For</th>
