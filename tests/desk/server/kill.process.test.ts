@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,12 @@ async function killAfter(count: number, env: Record<string, string>): Promise<st
 const ADDRESS_LENGTH = '7K3QM2XA-9F4W0R6B\n'.length;
 
 /** Checks that every address leads to its incident, and that each was counted once. */
-async function expectAll(desk: Desk, addresses: readonly string[], dead: number): Promise<void> {
+async function expectAll(
+  desk: Desk,
+  addresses: readonly string[],
+  dead: number,
+  machine = hostname().replace(/[^\w-]+/g, '-'),
+): Promise<void> {
   const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
   for (const [digest, shown] of digests) {
     await expect
@@ -61,7 +66,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   };
   await expect.poll(async () => (await findDeath())?.counts.server).toBe(dead);
   const details = await desk.calls.readDetails((await findDeath())?.key ?? '', undefined);
-  expect(JSON.stringify(details), 'the machine').toContain(hostname().replace(/[^\w-]+/g, '-'));
+  expect(JSON.stringify(details), 'the machine').toContain(machine);
 }
 
 describe('a process killed during a burst of failures', () => {
@@ -72,11 +77,23 @@ describe('a process killed during a burst of failures', () => {
     const { desk } = await useDesk({ dataDir });
     await expectAll(desk, [...first, ...second], 2);
 
-    // A journal is deleted once all its records are in the store, and this process has not journaled anything. The kill
-    // can leave the lock of a deleted journal behind.
-    const listJournals = () => readdirSync(join(dataDir, 'journal')).filter((name) => !name.includes('.'));
-    await expect.poll(listJournals).toEqual([]);
+    // A journal is deleted once all its records are in the store. This process has not journaled anything.
+    const listJournals = () => new Set(readdirSync(join(dataDir, 'journal')).map((name) => name.replace(/\..*/, '')));
+    await expect.poll(() => listJournals().size).toBe(1);
   }, 60_000);
+
+  it('is recorded even if it had no failure, and was killed before its first heartbeat', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const journals = join(dataDir, 'journal');
+    mkdirSync(journals);
+    const process = `${Date.now().toString(36)}-0a1b2c3d-web-1`;
+    for (const name of ['.lock', '.lock-journal']) writeFileSync(join(journals, process + name), '');
+    const earlier = new Date(Date.now() - 10_000);
+    utimesSync(join(journals, `${process}.lock`), earlier, earlier);
+    const { desk } = await useDesk({ dataDir });
+    await expectAll(desk, [], 1, 'web-1');
+    expect(readdirSync(journals).filter((name) => name.startsWith(process))).toEqual([]);
+  });
 
   it('loses none if PostgreSQL was unavailable, and another replica reports it', async () => {
     const databaseUrl = await createPostgresDatabase();

@@ -1,9 +1,12 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Day } from '../../../shared/units.ts';
+import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
 import { listNames, listSegments } from '../ingest/segments.ts';
+
+/** The time that a process has for this (ms). */
+const LOCKED_AFTER = 2 * Second;
 
 /** The journal of a dead process, whose lock this process has taken. */
 export interface DeadJournal {
@@ -24,10 +27,17 @@ export interface DeadJournal {
  */
 export function claimDeadJournals(folder: string, own: string, log: DeskLog): readonly DeadJournal[] {
   const names = listNames(folder);
-  dropStrayLocks(folder, names, log);
-  return names
+  // Without a failure, a process only has its lock.
+  const locked = names.filter((name) => name.endsWith('.lock') && !isStarting(join(folder, name)));
+  const processes = new Set([...names, ...locked.map((name) => name.slice(0, -'.lock'.length))]);
+  return [...processes]
     .filter((process) => /^[\w-]+$/.test(process) && process !== own)
     .flatMap((process) => claim(folder, process, log) ?? []);
+}
+
+/** Whether a process can have created the file, and not locked it yet. */
+function isStarting(lock: string): boolean {
+  return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) < LOCKED_AFTER;
 }
 
 function claim(folder: string, process: string, log: DeskLog): DeadJournal | undefined {
@@ -46,6 +56,8 @@ function claim(folder: string, process: string, log: DeskLog): DeadJournal | und
     release(isGone) {
       if (isGone) rmSync(path, { force: true });
       lock.release();
+      // SQLite leaves it when a process is killed.
+      if (isGone) rmSync(`${path}-journal`, { force: true });
     },
   };
 }
@@ -59,21 +71,5 @@ function tryLock(path: string, log: DeskLog): FileLock | undefined {
       'The journal of an ended process cannot be locked, so its failures are not stored. Check the permissions of the file.',
     );
     return undefined;
-  }
-}
-
-/** Deletes old locks of processes that ended before they had a journal. New ones can belong to a starting process. */
-function dropStrayLocks(folder: string, names: readonly string[], log: DeskLog): void {
-  for (const name of names) {
-    if (!name.endsWith('.lock') || names.includes(name.slice(0, -'.lock'.length))) continue;
-    const path = join(folder, name);
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // A process that has had no failure for a day still holds its lock.
-    const lock = age > Day ? tryLock(path, log) : undefined;
-    if (!lock) continue;
-    rmSync(path, { force: true });
-    lock.release();
-    // A file that SQLite leaves when a process is killed.
-    rmSync(`${path}-journal`, { force: true });
   }
 }
