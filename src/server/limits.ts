@@ -39,6 +39,8 @@ export const RESERVED_FILES = 256;
  * (`somaxconn`).
  */
 export const CONNECTION_BACKLOG = 4096;
+/** What waits in memory for clients that do not read it, all together (bytes). */
+export const MAX_UNSENT_BYTES = 64 * MiB;
 
 // Bodies
 

@@ -31,8 +31,7 @@ export function isFastPattern({ source, flags }: RegExp): boolean {
   });
 
   function measure(fragments: readonly Fragment[], length: number): readonly number[] {
-    // The last character is one that patterns rarely match.
-    const fill = ({ start, repeated }: Fragment) => `${start}${repeated.repeat(length / repeated.length)}\0`;
+    const fill = ({ start, repeated, end }: Fragment) => start + repeated.repeat(length / repeated.length) + end;
     context.texts = fragments.map(fill);
     return REPLACE.runInContext(context, { timeout: PATIENCE }) as number[]; // what the script returns
   }
@@ -55,11 +54,15 @@ interface Fragment {
   /** What a match needs before the repeated part. */
   readonly start: string;
   readonly repeated: string;
+  /** A character that patterns rarely match, or that this one excludes. */
+  readonly end: string;
 }
 
+const CLASS = String.raw`\[(?:\\.|[^\]\\])*\]`;
+const CHARACTER = String.raw`\\(?:u[\da-f]{4}|x[\da-f]{2}|p\{[^}]+\}|.)`;
 /** Groups, assertions and repetitions, which match no character themselves. */
-const STRUCTURE = /\((?:\?(?:<?[=!:]|<\w+>|[a-z-]*:))?|\{\d+(?:,\d*)?\}|(?<!\\)[)|*+?^$]/g;
-const ATOM = /\[(?:\\.|[^\]\\])*\]|\\(?:u[\da-f]{4}|x[\da-f]{2}|p\{[^}]+\}|.)|./gis;
+const STRUCTURE = String.raw`\((?:\?(?:<?[=!:]|<\w+>|[a-z-]*:))?|\{\d+(?:,\d*)?\}|[)|*+?^$]`;
+const TOKEN = new RegExp(`(?<atom>${CLASS}|${CHARACTER})|(?<structure>${STRUCTURE})|.`, 'gis');
 
 /** Atoms that are repeated together (counts), and characters that each can match. */
 const SIZES = [1, 2, 3, 4, 5, 6, 8];
@@ -67,8 +70,8 @@ const CHOICES = [0, 1, 2, 3, 4];
 
 function listFragments(source: string): Fragment[] {
   const alphabet = new Set(['a', 'A', '1', ' ', '-', '.', '\n', ...source]);
-  const atoms = (source.replace(STRUCTURE, '').match(ATOM) ?? []).map((atom) => listMatches(atom, alphabet));
-  const fragments = ['a', 'a1', ...alphabet].map((repeated): Fragment => ({ start: '', repeated }));
+  const atoms = listAtoms(source).map((atom) => listMatches(atom, alphabet));
+  const fragments = ['a', 'a1', ...alphabet].map((repeated) => ({ start: '', repeated }));
   for (const choice of CHOICES) {
     const characters = atoms.map((matches) => matches[choice % matches.length] ?? '');
     for (const [at, repeated] of characters.entries()) {
@@ -77,7 +80,21 @@ function listFragments(source: string): Fragment[] {
     }
   }
   const distinct = new Map(fragments.map((fragment) => [`${fragment.start}\0${fragment.repeated}`, fragment]));
-  return [...distinct.values()].filter(({ repeated }) => repeated !== '');
+  const excluded = [...source.matchAll(/\[\^(\w|[^\w\\])/g)].map(([, character = '']) => character);
+  return [...distinct.values()]
+    .filter(({ repeated }) => repeated !== '')
+    .flatMap((fragment) => ['\0', ...new Set(excluded)].map((end) => ({ ...fragment, end })));
+}
+
+/** Lists what matches one character. What has to occur twice to nine times is listed as often. */
+function listAtoms(source: string): string[] {
+  const atoms: string[] = [];
+  for (const [token, , structure] of source.matchAll(TOKEN)) {
+    const times = Number(/^\{([2-9])\b/.exec(structure ?? '')?.[1] ?? 1);
+    if (structure === undefined) atoms.push(token);
+    else for (let more = 1; more < times; more += 1) atoms.push(atoms.at(-1) ?? '');
+  }
+  return atoms;
 }
 
 function listMatches(atom: string, alphabet: ReadonlySet<string>): string[] {

@@ -9,6 +9,7 @@ import { sendText } from '../request/send-body.ts';
 import { ALL_METHODS, type Step } from '../request/step.ts';
 import { type ConnectionLimits, trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
+import { limitUnsentBytes } from './unsent-bytes.ts';
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
@@ -21,6 +22,8 @@ export interface HttpServerOptions {
   readonly count?: Count | undefined;
   /** How long an idle connection is kept, a whole request can take to arrive, and a connection can be silent (ms). */
   readonly times: { readonly keepAlive: number; readonly request: number; readonly socket: number };
+  /** What may wait in memory for clients that do not read (bytes). For tests. */
+  readonly maxUnsentBytes?: number | undefined;
   /** Headers of the responses that no step sends. */
   readonly headers: HeaderList;
 }
@@ -41,6 +44,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   server.setTimeout(times.socket);
   const connections = trackConnections(server, options);
   drainUnreadBodies(server, connections, options.trust);
+  limitUnsentBytes(server, { sockets: connections.sockets, count, most: options.maxUnsentBytes });
   const closing = new WeakSet<Socket>();
 
   server.on('request', listener);

@@ -196,7 +196,7 @@ function cut(text: string): string {
 /** Decodes the value of a query. A proxy can have encoded what was encoded already, so that no pair is visible. */
 function decodeValue(text: string): string {
   let read = decode(text);
-  for (let times = 1; times < MAX_DECODING && /^[^?&#]*%[\da-f]{2}[^?&#]*$/i.test(read); times += 1)
+  for (let times = 1; times < MAX_DECODING && !/[?&#]/.test(read) && /%[\da-f]{2}/i.test(read); times += 1)
     read = decode(read);
   return read;
 }

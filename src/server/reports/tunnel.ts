@@ -109,7 +109,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const taken = await readReport({ req, res }, (bytes) => {
-      for (let more = bytes.length; more >= BYTES_PER_TURN; more -= BYTES_PER_TURN) takeTurn(req);
+      charge(req, bytes);
       return takeEnvelope(bytes, toReportSender(req));
     });
     const url = taken.digest !== undefined && (await rules.canOpen?.(req)) ? toUrl(taken) : undefined;
@@ -119,7 +119,10 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
-    await readReport({ req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req)));
+    await readReport({ req, res }, (bytes) => {
+      charge(req, bytes);
+      return takeBrowserReports(bytes, toReportSender(req));
+    });
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();
@@ -159,6 +162,13 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
   /** Counts a request. Returns 0, or the milliseconds until the sender can try again. */
   function takeTurn(req: IncomingMessage): number {
     return senders.take(toSender(requestInfo(req).address)) || all.take('');
+  }
+
+  /** Counts its size, which is only known now. */
+  function charge(req: IncomingMessage, { length }: Uint8Array): void {
+    const more = Math.floor(length / BYTES_PER_TURN);
+    senders.charge(toSender(requestInfo(req).address), more);
+    all.charge('', more);
   }
 
   function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {

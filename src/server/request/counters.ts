@@ -38,7 +38,7 @@ export const COUNTERS = {
     labels: ['limit'],
   },
   spillway_connections_closed_total: {
-    help: 'Idle connections closed to make room for new ones, by the limit that was reached: address or total.',
+    help: 'Connections closed to make room, by the limit that was reached: address or total (idle ones), or unsent (clients that do not read).',
     labels: ['limit'],
   },
   spillway_tunnel_refused_total: {

@@ -150,12 +150,14 @@ export function isLinkPrefetch({ headers = {}, path }: RequestInfo, page = toPag
  */
 export function seenAsPage(step: RequestHandler): RequestHandler {
   return function seenAsPage(req, res, next) {
-    const original = req.url;
-    const pageUrl = toPageUrl(original);
+    const { url, originalUrl } = req;
+    const pageUrl = toPageUrl(url);
     if (pageUrl === undefined) return step(req, res, next);
     req.url = pageUrl;
+    req.originalUrl = pageUrl;
     return step(req, res, (error?: unknown) => {
-      req.url = original;
+      req.url = url;
+      req.originalUrl = originalUrl;
       next(error);
     });
   };

@@ -122,7 +122,7 @@ export class RequestInfo {
     this.#path = end < 0 ? target : target.slice(0, end);
   }
 
-  /** Canonical, without the query. */
+  /** Canonical, without the query. That of page data begins with `/_data`: a step that guards a path uses `isBelow()`. */
   get path(): string {
     return this.#path;
   }

@@ -38,6 +38,10 @@ export function createTokenBuckets(
       buckets.set(key, { tokens: wait === 0 ? tokens - 1 : tokens, at: now() });
       return wait;
     },
+    /** Takes tokens that may not be there yet: their sender then waits for them too. */
+    charge(key: string, tokens: number): void {
+      buckets.set(key, { tokens: Math.max(-burst, count(key) - tokens), at: now() });
+    },
     /** Returns the same without taking it. */
     peek: (key: string) => toWait(count(key)),
   };

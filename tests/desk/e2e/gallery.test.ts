@@ -102,7 +102,7 @@ test.each<[name: string, story: object, request?: object]>([
     {
       kind: 'blocked-loop',
       origin: 'process',
-      extra: { ms: expect.any(Number), inFlight: [{ route: '/loader/:way' }] },
+      extra: { ms: expect.any(Number), inFlight: [{ route: '/loader/blocked' }] },
     },
   ],
   ['uncaught', { origin: 'process' }],

@@ -216,6 +216,22 @@ it('limits answer 429 with the headers that SDKs obey, per address and in total,
   expect(headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
 });
 
+it.each(['', '/browser'])('a sender of a large report to /_report%s waits for all that it counts', async (way) => {
+  const together = { burst: 1000, perSecond: 0.01 };
+  const limited = await start({ limits: { perAddress: { burst: 4, perSecond: 0.01 }, together } });
+  const extra = { a: 'x'.repeat(200 * KiB) };
+  const ask = () =>
+    way === ''
+      ? post(toSound(limited, createEvent({ event_id: nextId(), extra })), {}, limited)
+      : fetch(`http://127.0.0.1:${limited.port}/_report${way}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/reports+json' },
+          body: JSON.stringify([{ type: 'other', body: extra }]),
+        });
+  expect((await ask()).ok).toBe(true);
+  expect(Number((await ask()).headers.get('retry-after'))).toBeGreaterThan(450);
+});
+
 it('limits hold in a flood of forged events, of which 50 open an incident and the others count on one more', async () => {
   const limits = { perAddress: { burst: 20, perSecond: 0.001 }, together: { burst: 160, perSecond: 200 } };
   const flooded = await start({ trustProxy: ['loopback'], limits });

@@ -64,8 +64,8 @@ it.each([
   ['/', '/'],
 ])('a step that sees page URLs sees %s as %s, and later handlers see the original URL', async (asked, seen) => {
   const urls: string[] = [];
-  const note: RequestHandler = (req, _res, next) => next(void urls.push(req.url));
-  const app = express().use(seenAsPage(note), (req, res) => void res.send(req.url));
+  const note: RequestHandler = (req, _res, next) => next(void urls.push(req.url, req.originalUrl));
+  const app = express().use(seenAsPage(note), (req, res) => void res.send(req.originalUrl && req.url));
   await request(app).get(asked).expect(200, asked);
-  expect(urls).toEqual([seen]);
+  expect(urls).toEqual([seen, seen]);
 });

@@ -1,6 +1,7 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { MAX_ACTION_BYTES } from '../../../shared/limits.ts';
 import { publicError } from '../../../shared/routing/control-flow.ts';
+import { KiB } from '../../../shared/units.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';
 import { decodeFormText, groupFields, isInUtf8, readContentType } from '../../request/parse-body.ts';
@@ -83,14 +84,21 @@ function appendField(form: FormData, name: string, value: unknown): void {
 
 const SECRET_NAME = /passw|passcode|passphrase|pwd|(?:^|[^a-z])pin(?![a-z])|secret|token|otp|cvc|cvv|card.?number/i;
 
+/** More is not shown again (UTF-16 code units): the response can be twelve times as long. */
+const MAX_TYPED = 128 * KiB;
+
 /** Returns what was typed, to be shown again, without files and fields whose name looks secret. */
 export function toTypedValues(form: FormData): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
+  let left = MAX_TYPED;
   for (const [name, all] of groupFields(form)) {
     if (name === ACTION_FIELD || SECRET_NAME.test(name)) continue;
     const texts = all.filter((value): value is string => typeof value === 'string');
     const [first] = texts;
-    if (first !== undefined) values[name] = texts.length === 1 ? first : texts;
+    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    if (first === undefined || length > left) continue;
+    left -= length;
+    values[name] = texts.length === 1 ? first : texts;
   }
   return values;
 }

@@ -224,7 +224,13 @@ function refuseUnknown(
   if (isDev && mistake) return { kind: 'failed', routeId, error: { ...error, message: mistake } };
   const result = { action: name, status: 409, errors: { '': say(language, RELOAD) }, values };
   if (wantsData) return { kind: 'result', result };
-  return { kind: 'failed', routeId, error: { ...error, message: say(language, COPY) }, result };
+  // What was typed is in the error.
+  return {
+    kind: 'failed',
+    routeId,
+    error: { ...error, message: say(language, COPY) },
+    result: { ...result, values: {} },
+  };
 }
 
 /** Describes a form that no build could process on its page, because the action is of another route. */
