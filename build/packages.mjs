@@ -26,7 +26,7 @@ export function listLoaded(metafiles) {
 export function findPackage(name, from) {
   try {
     const file = findPackageJSON(name, pathToFileURL(join(from, 'package.json')));
-    return file && dirname(file);
+    return file && existsSync(file) ? dirname(file) : undefined;
   } catch {
     return undefined;
   }
@@ -76,16 +76,16 @@ export function nativePackages(root) {
 
 /** True if a package has native code in its folder, or for each system in another package, like `sharp`. */
 function isNative(folder) {
-  if (existsSync(join(folder, 'binding.gyp')) || hasAddon(folder)) return true;
+  if (hasNativeFile(folder)) return true;
   const { optionalDependencies = {} } = readJson(join(folder, 'package.json'));
   return isInstalled(folder) && Object.keys(optionalDependencies).some((name) => isForOneSystem(name, folder));
 }
 
-function hasAddon(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.some((entry) => {
-    if (entry.isDirectory()) return entry.name !== 'node_modules' && hasAddon(join(folder, entry.name));
-    return entry.name.endsWith('.node');
+/** True for an addon, also if it was not compiled here: then the package says so, or works without it. */
+function hasNativeFile(folder) {
+  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+    if (entry.isDirectory()) return entry.name !== 'node_modules' && hasNativeFile(join(folder, entry.name));
+    return entry.name === 'binding.gyp' || entry.name.endsWith('.node');
   });
 }
 

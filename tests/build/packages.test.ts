@@ -26,7 +26,7 @@ it('loads a native package at run time that a package of the workspace needs, if
       '{ "dependencies": { "sqlite": "1" }, "optionalDependencies": { "sqlite-linux": "1" } }',
     'packages/db/index.js': "import 'sqlite';",
     'packages/db/node_modules/sqlite/package.json': '{}',
-    'packages/db/node_modules/sqlite/binding.gyp': '{}',
+    'packages/db/node_modules/sqlite/src/binding.gyp': '{}',
     'packages/db/node_modules/sqlite/index.js': "throw new Error('bundled');",
     'packages/db/node_modules/sqlite-linux/package.json': '{ "os": ["linux"] }',
   });
