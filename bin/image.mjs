@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { listFiles, readJson } from '../build/files.mjs';
-import { findPackage } from '../build/packages.mjs';
+import { findOwner, findPackage } from '../build/packages.mjs';
 
 /** A user id that the host does not use. 0 would be the host's root. */
 const user = 10001;
@@ -73,7 +73,8 @@ function listAddons(folder) {
 }
 
 /**
- * Lists shared libraries with the system's loader, which is right on every processor.
+ * Lists shared libraries with the system's loader, which is right on every processor. Those of packages, such as libvips,
+ * are copied with them.
  *
  * @param {readonly string[]} binaries
  * @returns {string[]} absolute paths
@@ -84,7 +85,8 @@ function listLibraries(binaries) {
   const missing = lines.find((line) => line.includes('not found') && !line.includes('libc.musl-'));
   if (missing)
     throw new Error(`A shared library is missing in the build stage: ${missing.trim()}. Install its package there.`);
-  return [...new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []))].sort();
+  const found = new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []));
+  return [...found].filter((path) => !findOwner(path));
 }
 
 /** Copies a file. For a link, copies its target. */

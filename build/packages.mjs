@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { findPackageJSON, isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { readJson } from './files.mjs';
 
 /**
@@ -16,19 +17,20 @@ export function listLoaded(metafiles) {
 }
 
 /**
- * Returns the folder of a package, as Node resolves it: in a workspace it can be above the project.
+ * Returns the folder of a package, as Node resolves it for `import`: in a workspace it can be above the project.
  *
  * @param {string} name
  * @param {string} from a folder
  * @returns {string | undefined}
  */
 export function findPackage(name, from) {
-  const folders = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
+  try {
+    const file = findPackageJSON(name, pathToFileURL(join(from, 'package.json')));
+    return file && existsSync(file) ? dirname(file) : undefined;
+  } catch {
+    return undefined;
+  }
 }
-
-/** What packages with native code depend on. Those in Rust have the options of NAPI-RS in package.json instead. */
-const NATIVE_HELPERS = ['bindings', 'nan', 'node-addon-api', 'node-gyp-build', 'prebuild-install'];
 
 /**
  * Leaves packages with native code out of the server's bundle, because they look for it beside their own files. The
@@ -39,14 +41,31 @@ const NATIVE_HELPERS = ['bindings', 'nan', 'node-addon-api', 'node-gyp-build', '
  */
 export function nativePackages(root) {
   const known = new Map();
+
+  function staysOut(name, from) {
+    const found = isBuiltin(name) ? undefined : findPackage(name, from);
+    if (!found) return false;
+    const folder = realpathSync(found);
+    if (!known.has(folder)) {
+      known.set(folder, false); // packages can need each other
+      known.set(folder, isNative(folder) || (isInstalled(folder) && needsHidden(folder)));
+    }
+    return known.get(folder);
+  }
+
+  /** True if a native package is found from this package, but not from the bundle: pnpm links it only there. */
+  function needsHidden(folder) {
+    const { dependencies, optionalDependencies } = readJson(join(folder, 'package.json'));
+    const names = Object.keys({ ...dependencies, ...optionalDependencies });
+    return names.some((name) => !findPackage(name, root) && staysOut(name, folder));
+  }
+
   return {
     name: 'native-packages',
     setup({ onResolve }) {
       onResolve({ filter: /^(?:@[\w.-]+\/)?\w[\w./-]*$/ }, ({ path, resolveDir }) => {
         const name = toPackage(path);
-        const key = `${name} ${resolveDir}`;
-        if (!known.has(key)) known.set(key, isNative(name, resolveDir));
-        if (!known.get(key)) return undefined;
+        if (!staysOut(name, resolveDir)) return undefined;
         if (findPackage(name, root)) return { path, external: true };
         const text = `${name} has native code, so it is loaded at run time, and this project does not find it. Add it to the dependencies in its package.json.`;
         return { errors: [{ text }] };
@@ -55,11 +74,31 @@ export function nativePackages(root) {
   };
 }
 
-function isNative(name, from) {
-  const folder = isBuiltin(name) ? undefined : findPackage(name, from);
+/** True if a package has native code in its folder, or for each system in another package, like `sharp`. */
+function isNative(folder) {
+  if (hasNativeFile(folder)) return true;
+  const { optionalDependencies = {} } = readJson(join(folder, 'package.json'));
+  return isInstalled(folder) && Object.keys(optionalDependencies).some((name) => isForOneSystem(name, folder));
+}
+
+/** True for an addon, also if it was not compiled here: then the package says so, or works without it. */
+function hasNativeFile(folder) {
+  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+    if (entry.isDirectory()) return entry.name !== 'node_modules' && hasNativeFile(join(folder, entry.name));
+    return entry.name === 'binding.gyp' || entry.name.endsWith('.node');
+  });
+}
+
+function isForOneSystem(name, from) {
+  const folder = findPackage(name, from);
   if (!folder) return false;
-  const { dependencies = {}, napi } = readJson(join(folder, 'package.json'));
-  return !!napi || existsSync(join(folder, 'binding.gyp')) || NATIVE_HELPERS.some((helper) => helper in dependencies);
+  const { os, cpu } = readJson(join(folder, 'package.json'));
+  return !!(os ?? cpu);
+}
+
+/** False for a package of the workspace. Only a bundle can run its TypeScript. */
+function isInstalled(folder) {
+  return /[\\/]node_modules[\\/]/.test(folder);
 }
 
 function isPackage(path) {

@@ -339,9 +339,11 @@ it('shows warnings about the product once, with their place, and none about pack
 
 it('leaves packages with native code, and those that the product names, out of the bundle of the server', async () => {
   const root = createApp({
-    '../node_modules/@acme/native/package.json': '{ "main": "main.js", "dependencies": { "bindings": "1.5.0" } }',
+    '../node_modules/@acme/native/package.json': '{ "main": "main.js" }',
+    '../node_modules/@acme/native/binding.gyp': '{}',
     '../node_modules/@acme/native/main.js': 'module.exports = __dirname;',
-    '../node_modules/of-rust/package.json': '{ "main": "main.js", "napi": {} }',
+    '../node_modules/of-rust/package.json': '{ "main": "main.js" }',
+    '../node_modules/of-rust/of-rust.linux-x64-gnu.node': '',
     '../node_modules/of-rust/main.js': 'module.exports = __dirname;',
     '../node_modules/reads-files/package.json': '{ "main": "main.js" }',
     '../node_modules/reads-files/main.js': 'module.exports = __dirname;',

@@ -118,6 +118,7 @@ function toSession({ side }: StoredFailure, { credentials = [] }: RequestRecord,
 }
 
 const OTHER_VISITOR = "'The signed-in visitor cannot open this page.'";
+const NO_ROWS = "'Rows are missing that this request needs. If 404 is right, delete this line.'";
 
 /** Writes a request of supertest. */
 function toRequest(failure: StoredFailure, request: RequestRecord, missing: Missing, header?: string): string[] {
@@ -138,14 +139,19 @@ function toRequest(failure: StoredFailure, request: RequestRecord, missing: Miss
   const broken = failure.errors.find(({ code }) => code !== undefined && !code.startsWith('ERR_'));
   if (broken && fetches.length === 0) {
     missing.add(`If this test passes, give openApp() \`services\` that fail with ${broken.code}: ${broken.message}`);
+  } else {
+    missing.add(
+      'Rows of your database are not recorded. If this test passes before the fix, give openApp() `services` with rows.',
+    );
   }
   const isGuarded = method === 'GET' && header !== undefined;
-  const start = `${isGuarded ? 'const { status } = ' : ''}await request(app)`;
+  const start = 'const { status } = await request(app)';
   const line = `${start}.${calls.join('.')};`;
   return [
     `const { app, failures } = await openApp(${fetches.length > 0 ? toLiteral({ fetches: Object.fromEntries(fetches) }) : ''});`,
     line.length < MAX_LINE ? line : `${[start, ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
     'expect(await failures()).toEqual([]);',
+    `expect(status, ${NO_ROWS}).not.toBe(404);`,
     ...(isGuarded ? [`expect(status, ${OTHER_VISITOR}).toBeLessThan(300);`] : []),
   ];
 }
@@ -192,7 +198,8 @@ function toVisit(
   const steps = toSteps(trail, missing);
   const first = trail.find(({ category }) => category === 'navigation');
   const start = toPath(String(first?.data?.from ?? target));
-  if (steps.length === 0) missing.add('Cookies and storage are not recorded. If this test passes, set them.');
+  if (steps.length === 0)
+    missing.add('Cookies, storage and rows are not recorded. If this test passes before the fix, add them.');
   if (trail.length === MAX_BREADCRUMBS) missing.add('There are more steps before these, which were not recorded.');
   if ([start, ...steps].some(hasGap)) missing.add('A part of the steps was not recorded. Replace it.');
   const routes = toRoutes(trail).map((line) => `\n    ${line}`);
