@@ -19,7 +19,7 @@ export interface PageArgsOptions {
   readonly isPrefetch?: boolean;
 }
 
-/** Arguments for a loader or guard, to test a server half without a server. */
+/** Arguments for a loader or guard, to test a server file without a server. */
 export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> & { readonly search: unknown } {
   const { params = {}, search, context, env = {}, headers = {}, isPrefetch = false } = options;
   const { signal = new AbortController().signal } = options;
