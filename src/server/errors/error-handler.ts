@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Request, Response } from 'express';
 import { say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
-import { HttpError, read, statusOf } from '../request/http-error.ts';
+import { HttpError, read, statusOf, VisitorGone } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody } from '../request/send-body.ts';
@@ -29,6 +29,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       info,
       headers: req.headers,
       body,
+      endedBy: isLeft(res) ? new VisitorGone() : undefined,
       isPrefetch: isLinkPrefetch(info),
     });
     if (disposition.kind === 'gone') {
@@ -73,6 +74,12 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
         else sendLastResort(req, res, disposition.error);
       });
   }
+}
+
+/** True if the client closed the connection before the reply was complete, and not the code that wrote the reply. */
+function isLeft(res: ServerResponse): boolean {
+  const isClosed = res.closed || res.socket?.destroyed === true; // first the socket, then the reply
+  return isClosed && !res.writableFinished && !res.errored;
 }
 
 /** Leaves a complete reply as it is. Ending another would make it look complete. */

@@ -43,10 +43,14 @@ export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions)
   };
 }
 
+/** Types that mails, feed readers and pages of other sites show. These files are the same for everyone. */
+const EMBEDDED = /^(?:image|audio|video)\//;
+
 function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): void {
   const chosen = chooseRepresentation(file, String(req.headers['accept-encoding'] ?? ''));
   res.setHeader('Cache-Control', file.cacheControl);
   res.setHeader('ETag', chosen.etag);
+  if (EMBEDDED.test(file.type)) res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   if (file.representations.length > 1) res.setHeader('Vary', 'Accept-Encoding');
   if (matchesEtag(req.headers['if-none-match'], chosen.etag)) {
     res.statusCode = 304;

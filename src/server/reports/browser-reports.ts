@@ -120,12 +120,16 @@ function read(type: string, body: JsonRecord, sender: Sender): Finding | string 
   return type === 'network-error' ? 'network-error' : 'other-type';
 }
 
+/** What React sets as HTML to make a `<script>` in the browser, such as one with JSON-LD. It never runs. */
+const EMPTY_SCRIPT = 'Element innerHTML|<script></script>';
+
 function readViolation(body: JsonRecord, sender: Sender): Finding | string {
   const [directive = ''] = toLine(body.effectiveDirective, MAX_VALUE_LENGTH)?.split(' ', 1) ?? [];
   const blocked = toBlocked(body.blockedURL);
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
   if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
     return 'extension';
+  if (body.sample === EMPTY_SCRIPT) return 'empty-script';
   const source = blocked.startsWith('trusted-types-') ? readSource(body, sender) : undefined;
   if (source === 'other-host') return source;
   return {

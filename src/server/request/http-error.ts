@@ -108,14 +108,19 @@ export class VisitorGone extends Error {
   }
 }
 
+/** What `res.sendFile()` and `pipeline()` say if the client leaves. */
+const LEFT_CODES = new Set(['ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
+
 /**
  * True for the reason itself and for the `AbortError` that Node and `fetch` make of it: one with this cause, or one
- * that was thrown after the request's work had been ended with it. Never throws.
+ * that was thrown after the request's work had been ended with it, as are those of a download. Never throws.
  */
 export function isVisitorGone(error: unknown, endedBy?: unknown): boolean {
   try {
     if (error instanceof VisitorGone) return true;
-    if (typeof error !== 'object' || error === null || !('name' in error) || error.name !== 'AbortError') return false;
+    if (typeof error !== 'object' || error === null) return false;
+    if (endedBy instanceof VisitorGone && 'code' in error && LEFT_CODES.has(error.code as string)) return true;
+    if (!('name' in error) || error.name !== 'AbortError') return false;
     return ('cause' in error && error.cause instanceof VisitorGone) || endedBy instanceof VisitorGone;
   } catch {
     return false; // a hostile getter or Proxy

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { KiB } from '../../shared/units.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { KiB, Millisecond } from '../../shared/units.ts';
 
 /** Sends a whole response that must not be cached. Node leaves out the body of a response to HEAD. */
 export function sendBody(
@@ -66,8 +67,17 @@ export async function sendLines(
   }
 }
 
+/** After so long (ms), other requests have their turn. A database such as SQLite answers without one. */
+const TURN_TIME = 10 * Millisecond;
+
 async function* toText(first: IteratorResult<unknown>, iterator: AsyncIterator<unknown>): AsyncGenerator<string> {
-  for (let line = first; !line.done; line = await iterator.next()) yield `${JSON.stringify(line.value)}\n`;
+  let since = performance.now();
+  for (let line = first; !line.done; line = await iterator.next()) {
+    yield `${JSON.stringify(line.value)}\n`;
+    if (performance.now() - since < TURN_TIME) continue;
+    await nextTurn();
+    since = performance.now();
+  }
 }
 
 function isReaderGone(error: unknown): boolean {

@@ -630,6 +630,25 @@ it.each([0, 1])('lines that wait end when their caller leaves after %i of them, 
   expect(logged.filter(({ digest, level }) => digest !== undefined || Number(level) > 30)).toEqual([]);
 });
 
+it('lines of a database that answers at once leave their turn to other requests', async () => {
+  let hasEnded = false;
+  async function* read() {
+    for (let id = 0; id < 200; id += 1) {
+      const end = performance.now() + 1;
+      while (performance.now() < end);
+      yield { id, name: 'Ada' };
+    }
+    hasEnded = true;
+  }
+  const server = await startTestServer({
+    api: [implement({ lines }, { lines: () => ({ status: 200, lines: read() }) })],
+  });
+  const asked = fetch(`http://127.0.0.1:${server.port}/api/lines/1`).then((reply) => reply.text());
+  await fetch(`http://127.0.0.1:${server.port}/api/lines/x`);
+  expect(hasEnded).toBe(false);
+  expect((await asked).split('\n')).toHaveLength(201);
+});
+
 describe('a client', () => {
   const todos = {
     getTodo: operation({

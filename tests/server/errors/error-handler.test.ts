@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { createReadStream, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler, Response } from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { PageSteps } from '../../../src/server/pages/page-handlers.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { forbidden, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { MiB } from '../../../src/shared/units.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer } from '../../support/app.ts';
+import { createFolder } from '../../support/folder.ts';
 
 /** Asks an app whose pages throw. */
 function ask(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
@@ -78,6 +84,54 @@ describe.each([true, false])('with compression: %s', (compression) => {
 
   it('an error between write() and end() cuts it off', async () => {
     await expect(ask((res, text) => res.write(text))).rejects.toThrow();
+  });
+});
+
+describe('a download', () => {
+  const file = join(createFolder(afterAll), 'large.bin');
+  writeFileSync(file, Buffer.alloc(16 * MiB));
+
+  /** @returns the failures that were logged after the response closed */
+  async function download(send: (res: Response) => unknown, read: (port: number) => Promise<unknown>) {
+    const { log, lines } = spyOnLog();
+    const closed = Promise.withResolvers<void>();
+    const routes: RequestHandler = (_req, res) => {
+      res.on('close', closed.resolve);
+      return send(res);
+    };
+    const { port } = await startTestServer({ log, routes });
+    await read(port);
+    await closed.promise;
+    await sleep(100); // until an error would be passed on
+    return lines.filter(({ digest }) => digest !== undefined);
+  }
+
+  const leave = async (port: number) => {
+    const controller = new AbortController();
+    const reply = await fetch(`http://127.0.0.1:${port}/x`, controller);
+    await reply.body?.getReader().read();
+    controller.abort();
+  };
+
+  it.each<[string, (res: Response) => unknown]>([
+    ['sendFile()', (res) => void res.sendFile(file, (error) => error && res.req.next?.(error))],
+    ['pipeline()', (res) => pipeline(createReadStream(file), res)],
+  ])('by %s that the visitor cancels is not a failure', async (_name, send) => {
+    expect(await download(send, leave)).toEqual([]);
+  });
+
+  it('whose source ends too early is one', async () => {
+    const broken = new Readable({ read() {} });
+    const send = (res: Response) => {
+      broken.push('x');
+      setTimeout(() => broken.destroy(), 20);
+      return pipeline(broken, res);
+    };
+    const failures = await download(send, async (port) => {
+      const reply = await fetch(`http://127.0.0.1:${port}/x`);
+      await reply.text().catch(() => undefined);
+    });
+    expect(failures).toHaveLength(1);
   });
 });
 

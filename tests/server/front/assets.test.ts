@@ -66,6 +66,13 @@ describe('an asset', () => {
   });
 
   it.each([
+    [ASSET, 'same-origin'],
+    ['/favicon.svg', 'cross-origin'],
+  ])('%s can be embedded by pages of: %s', async (path, policy) => {
+    expect((await ask(path).expect(200)).headers['cross-origin-resource-policy']).toBe(policy);
+  });
+
+  it.each([
     ['gzip', 'gzip'],
     ['br, gzip', 'br'],
     ['gzip, br;q=0', 'gzip'],

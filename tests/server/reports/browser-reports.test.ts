@@ -131,6 +131,17 @@ describe('reports that are dropped and counted', () => {
         }),
       ],
     ],
+    [
+      'are about an empty script, as React makes one',
+      'empty-script',
+      () => [
+        violation({
+          effectiveDirective: 'require-trusted-types-for',
+          blockedURL: 'trusted-types-sink',
+          sample: 'Element innerHTML|<script></script>',
+        }),
+      ],
+    ],
     ['have an unknown type', 'other-type', () => ['coep', 'x'].map((type) => report(type, {}))],
     [
       'are about pages of other sites',
