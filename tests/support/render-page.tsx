@@ -108,7 +108,7 @@ interface VisitedServices {
  * Returns a function that runs the guards of a page and its layouts, then their loaders, and renders the page with
  * their data. A control-flow response that one of them throws is rendered; any other error rejects.
  */
-export function createVisitPage<Context, Options extends { readonly env?: Environment }>(
+export function createVisitPage<Context, Options extends object>(
   table: VisitPageTable<Context, Options>,
 ): (path: string, options?: Options) => Promise<TestedPage> {
   const show = createShow(table);
@@ -116,7 +116,10 @@ export function createVisitPage<Context, Options extends { readonly env?: Enviro
 
   return async function visitPage(path, options = {} as Options) {
     const cleaners: (() => unknown)[] = [];
-    const env = { DATA_DIR: createFolder((clean) => cleaners.push(clean)), ...options.env };
+    const env = {
+      DATA_DIR: createFolder((clean) => cleaners.push(clean)),
+      ...(options as { readonly env?: Environment }).env,
+    };
     const toArgs = (params: LoaderArgs['params']) => table.toArgs({ ...options, env, url: path, params });
     try {
       const opened = await openMissing(table.services, toArgs({}).context);
