@@ -153,8 +153,7 @@ export function requireProduct<Settings, Services, Own extends object>(
   );
   if (typeof settings?.read !== 'function')
     sentences.push(`\`settings\` is missing in ${PRODUCT_FILE}. Make it with defineSettings().`);
-  if (typeof pages !== 'object')
-    sentences.push(`\`pages\`, the table of server files, is missing in ${PRODUCT_FILE}.`);
+  if (typeof pages !== 'object') sentences.push(`\`pages\`, the table of server files, is missing in ${PRODUCT_FILE}.`);
   if (services && typeof services.open !== 'function')
     sentences.push(`\`services\` in ${PRODUCT_FILE} has no function \`open\`.`);
   if (apiOrigins !== '*' && !Array.isArray(apiOrigins))
