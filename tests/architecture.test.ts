@@ -115,12 +115,12 @@ describe('import boundaries', () => {
 
   it.each<[rule: string, isWrong: (edge: Import) => boolean, reason: string]>([
     [
-      'shared code imports only shared code, and the product there the types of server halves',
+      'shared code imports only shared code, and the product there the types of server files',
       ({ from, to, typeOnly }) =>
         isIn(from, 'shared', 'desk/shared') &&
         !isIn(to, 'shared', 'desk/shared') &&
         !(typeOnly && isInProduct(from) && isIn(to, 'server')),
-      'Shared code runs on both sides, so it cannot depend on either: pass this in, or move it to src/shared. A page imports its server half with `import type`.',
+      'Shared code runs on both sides, so it cannot depend on either: pass this in, or move it to src/shared. A page imports its server file with `import type`.',
     ],
     [
       'only the product and the desk import the entry points',
@@ -191,7 +191,7 @@ describe('import boundaries', () => {
   });
 
   it('has no cycles, type imports included', () => {
-    // In the product, the types of a page come from its server half, and those of a form from all server halves.
+    // In the product, the types of a page come from its server file, and those of a form from all server files.
     const cycles = findCycles(imports.filter(({ typeOnly, from }) => !typeOnly || !isInProduct(from)));
     expect(
       cycles.map(

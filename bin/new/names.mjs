@@ -111,7 +111,7 @@ export function toPascal(name) {
 }
 
 /**
- * Returns a valid constant name for a page's server half: `static` becomes `staticPage`, `404` becomes `page404`.
+ * Returns a valid constant name for a page's server file: `static` becomes `staticPage`, `404` becomes `page404`.
  *
  * @param {readonly string[]} used names that the written files use themselves
  */

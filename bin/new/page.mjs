@@ -10,7 +10,7 @@ const halvesFile = 'src/server/product/pages/index.ts';
 const USED = ['data', 'definePage', 'pages', 'routes'];
 
 /**
- * Plans a new page: its two halves, its test, and a line in each table. A page without data has no server half.
+ * Plans a new page: its two files, its test, and a line in each table. A page without data has no server file.
  *
  * @param {string} root
  * @param {{ path: string, static?: boolean, 'no-data'?: boolean }} wanted
@@ -39,7 +39,7 @@ export function planPage(root, wanted) {
         path: halvesFile,
         imports: hasData ? [`import { ${name} } from './${id}.ts';`] : [],
         item: key === value ? key : `${key}: ${value}`,
-        place: 'the table of server halves',
+        place: 'the table of server files',
         add: (source, item) => addProperty(source, 'pages', item),
       }),
       planEdit(root, {
@@ -55,7 +55,7 @@ export function planPage(root, wanted) {
 
 const EXAMPLE = '7';
 
-/** A page without a server half shows no parameters, because they are in the data of a loader. */
+/** A page without a server file shows no parameters, because they are in the data of a loader. */
 function writePage({ id, params }, half) {
   const title = toWords(id);
   const shown = half ? params.map((name) => `{data.${name}}`) : [];

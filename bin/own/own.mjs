@@ -79,7 +79,7 @@ const farewell = `
 The tour has been removed. Next steps:
 
   npm run dev                   serves your app; its home page says where things are
-  npm run new -- page /about    creates a page, its server half and its test
+  npm run new -- page /about    creates a page, its server file and its test
   npm run new -- api tags       creates an API resource, /api/tags, and its test
   npm test                      runs your tests; npm run test:all also runs Spillway's
 

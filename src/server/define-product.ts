@@ -62,7 +62,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly services?: ProductServices<NoInfer<Settings>, Services>;
   /** Runs once per page request, and again after an action. Its result is added to `context`, except on static pages. */
   readonly context?: (parts: ContextParts<NoInfer<Settings>, NoInfer<Services>>) => Own | Promise<Own>;
-  /** The server halves of the pages, by route id. */
+  /** The server files of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
   /** Everything under `/api`: parts made by `implement()`, and Express handlers. */
   readonly api?: (parts: Given<Settings, Services>) => ApiParts;
@@ -153,8 +153,7 @@ export function requireProduct<Settings, Services, Own extends object>(
   );
   if (typeof settings?.read !== 'function')
     sentences.push(`\`settings\` is missing in ${PRODUCT_FILE}. Make it with defineSettings().`);
-  if (typeof pages !== 'object')
-    sentences.push(`\`pages\`, the table of server halves, is missing in ${PRODUCT_FILE}.`);
+  if (typeof pages !== 'object') sentences.push(`\`pages\`, the table of server files, is missing in ${PRODUCT_FILE}.`);
   if (services && typeof services.open !== 'function')
     sentences.push(`\`services\` in ${PRODUCT_FILE} has no function \`open\`.`);
   if (apiOrigins !== '*' && !Array.isArray(apiOrigins))

@@ -155,7 +155,7 @@ describe('npm run new', () => {
     symlinkSync(join(project, 'node_modules/oxc-parser'), join(root, 'node_modules/oxc-parser'));
   });
 
-  it('writes a page, its server half, its test and its lines in the tables', async () => {
+  it('writes a page, its server file, its test and its lines in the tables', async () => {
     const { code, said } = await runNew('page', '/orders/:id');
     expect(code).toBe(0);
     expect(read('src/shared/product/pages/order/order.tsx')).toContain('export default function Order({ data }');

@@ -3,6 +3,8 @@ import { changeFirstThings, createNewApp, HALF, OPERATIONS } from '../bin/new-ap
 import { runScript, VITEST } from '../recipes/recipe.ts';
 import type { OwnedApp } from '../support/owned-app.ts';
 
+const TABLE = 'src/server/product/pages/index.ts';
+
 let app: OwnedApp;
 beforeAll(() => {
   app = createNewApp();
@@ -18,6 +20,21 @@ async function runTests(): Promise<string> {
 it('the tests that `npm run new` writes pass, also after the first changes', async () => {
   expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
   changeFirstThings(app);
+  expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
+}, 120_000);
+
+it('the tests that `npm run new` writes pass if the root layout reads a service', async () => {
+  app.write({
+    'src/server/product/services.ts': 'export const services = { open: async () => ({ banner: "Closed today" }) };\n',
+    'src/server/product/pages/root.ts': `
+      import { definePage } from '../context.ts';
+      export const root = definePage({ loader: ({ context }) => context.services.banner.length });`,
+  });
+  const product = 'src/server/product/index.ts';
+  app.replace(product, '  settings,', '  settings,\n  services,');
+  app.replace(product, 'import { settings }', "import { services } from './services.ts';\nimport { settings }");
+  app.replace(TABLE, 'root: null', 'root');
+  app.replace(TABLE, 'import', "import { root } from './root.ts';\nimport");
   expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
 }, 120_000);
 

@@ -175,7 +175,7 @@ const MISSPELT_ACTION =
 /** Mistakes, and what the compiler's output must match. `^` is the start of the output, or of a line with flag `m`. */
 const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]][] = [
   [
-    'reports a page without a server half, in the table of halves',
+    'reports a page without a server file, in the table of halves',
     [[HALVES, 'home: null,', '']],
     /^src\/server\/product\/pages\/index\.ts\(.*Property 'home' is missing in type/,
   ],

@@ -22,7 +22,7 @@ import { ACTION_ACCEPT } from '../../src/shared/wire/protocol.ts';
 import { spyOnLog, startTestServer, type TestAppOptions } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 
-/** A route with its component and its server half in one place. */
+/** A route with its component and its server file in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
   /** By default, it shows only the page below it. */
   readonly view?: ComponentType;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
@@ -85,6 +86,30 @@ it('visitPage() renders control-flow responses inside the layout, and rejects wi
     throw mistake;
   };
   await expect(visit(fail)).rejects.toThrow(mistake);
+});
+
+it("visitPage() opens the product's services, with its own DATA_DIR, unless the context has some", async () => {
+  const said: string[] = [];
+  type WithServices = LoaderContext & { readonly services?: { readonly total: number } };
+  const visitPage = createVisitPage<WithServices, { env?: Record<string, string>; services?: { total: number } }>({
+    ...table,
+    pages: { root, order: { loader: ({ context }: LoaderArgs<WithServices>) => ({ total: context.services?.total }) } },
+    services: {
+      async open({ dataDir }: { dataDir: string }) {
+        said.push(existsSync(dataDir) ? 'opened' : 'no folder');
+        return { total: 3 };
+      },
+      close: ({ total }: { total: number }) => void said.push(`closed ${total}`),
+    },
+    toArgs({ url, params, env, services }) {
+      const args = toArgs({ url, params });
+      return { ...args, context: { ...args.context, settings: { dataDir: env.DATA_DIR }, services } };
+    },
+  });
+  expect((await visitPage('/orders/7')).html).toContain('<p>3 of 7');
+  expect(said).toEqual(['opened', 'closed 3']);
+  expect((await visitPage('/orders/7', { services: { total: 4 } })).html).toContain('<p>4 of 7');
+  expect(said).toHaveLength(2);
 });
 
 const layouts = { root: { name: 'Ada' } };

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
+import type { ServiceTools } from '../../src/server/define-product.ts';
 import { createFunnel, type Disposition, type FailureContext } from '../../src/server/errors/funnel.ts';
 import { type Loaded, loadPage } from '../../src/server/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/pages/match-page.ts';
@@ -8,6 +9,8 @@ import { PageRequest, PageTimeout } from '../../src/server/pages/page-request.ts
 import { renderPage } from '../../src/server/pages/render/render-page.tsx';
 import type { LoaderArgs, PageTable, ServerPage } from '../../src/server/pages/server-page.ts';
 import { RequestInfo } from '../../src/server/request/request-info.ts';
+import type { Environment } from '../../src/server/settings.ts';
+import { openServices } from '../../src/server/start/services.ts';
 import type { ErrorPages } from '../../src/shared/rendering/engine-context.ts';
 import type { DocumentComponent } from '../../src/shared/rendering/language.ts';
 import { toShownError } from '../../src/shared/rendering/page-error.ts';
@@ -16,7 +19,8 @@ import type { PageModule, RouteDefinition } from '../../src/shared/routing/route
 import { encode } from '../../src/shared/wire/encode.ts';
 import type { ActionResult, PageError, PagePayload } from '../../src/shared/wire/payload.ts';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
-import { testMaker } from './unguarded.ts';
+import { createFolder } from './folder.ts';
+import { noScrubber, testMaker } from './unguarded.ts';
 
 export interface RenderPageOptions {
   /** The page loader's data. Promises in it are awaited. */
@@ -78,10 +82,26 @@ export function createRenderPage(table: RenderTable): RenderTestPage {
   };
 }
 
+/** What `visitPage()` passes on to create arguments, besides the options of the test. */
+export interface VisitArgs {
+  readonly url: string;
+  readonly params: LoaderArgs['params'];
+  /** The environment for settings, with a temporary `DATA_DIR`. */
+  readonly env: Environment;
+}
+
 export interface VisitPageTable<Context, Options> extends RenderTable {
   readonly pages: Readonly<Record<string, ServerPage<unknown, Context> | null>>;
+  /** The product's services. If the arguments have none in their context, they are open while a page is visited. */
+  readonly services?: VisitedServices | undefined;
   /** Creates the arguments of guards and loaders. */
-  readonly toArgs: (options: Options & { url: string; params: LoaderArgs['params'] }) => LoaderArgs<Context>;
+  readonly toArgs: (options: Options & VisitArgs) => LoaderArgs<Context>;
+}
+
+/** `ProductServices` of any type. */
+interface VisitedServices {
+  readonly open: (settings: never, tools: ServiceTools) => unknown;
+  readonly close?: (services: never) => void | Promise<void>;
 }
 
 /**
@@ -92,10 +112,35 @@ export function createVisitPage<Context, Options extends object>(
   table: VisitPageTable<Context, Options>,
 ): (path: string, options?: Options) => Promise<TestedPage> {
   const show = createShow(table);
-  return (path, options = {} as Options) =>
-    show(path, { toArgs: (params) => table.toArgs({ ...options, url: path, params }) }, (pageRequest) =>
-      loadPage({ services: { app: { pages: table.pages as PageTable } }, pageRequest }),
-    );
+  const services = { app: { pages: table.pages as PageTable } };
+
+  return async function visitPage(path, options = {} as Options) {
+    const cleaners: (() => unknown)[] = [];
+    const env = {
+      DATA_DIR: createFolder((clean) => cleaners.push(clean)),
+      ...(options as { readonly env?: Environment }).env,
+    };
+    const toArgs = (params: LoaderArgs['params']) => table.toArgs({ ...options, env, url: path, params });
+    try {
+      const opened = await openMissing(table.services, toArgs({}).context);
+      cleaners.unshift(opened.close);
+      const withServices = (params: LoaderArgs['params']) => {
+        const args = toArgs(params);
+        return { ...args, context: { ...args.context, ...opened.added } };
+      };
+      return await show(path, { toArgs: withServices }, (pageRequest) => loadPage({ services, pageRequest }));
+    } finally {
+      for (const clean of cleaners) await clean();
+    }
+  };
+}
+
+/** Opens the services of the product, unless the context has some. */
+async function openMissing(product: VisitedServices | undefined, context: unknown) {
+  const { services, settings, log } = context as { services?: unknown; settings: never; log: ServiceTools['log'] };
+  if (!product || services !== undefined) return { added: {}, close: () => undefined };
+  const opened = await openServices<never, never>(product as never, settings, { log, scrubber: noScrubber });
+  return { added: { services: opened.services as unknown }, close: opened.close };
 }
 
 interface ShowOptions {

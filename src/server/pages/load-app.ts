@@ -10,7 +10,7 @@ import type { PageTable } from './server-page.ts';
 
 const RENDER_DEADLINE = 15 * Second;
 
-/** @throws WiringError if the route table and the server halves do not fit, or a page exports no component */
+/** @throws WiringError if the route table and the server files do not fit, or a page exports no component */
 export async function loadApp<Own extends object, Shared extends object>({
   app,
   server,
@@ -78,7 +78,7 @@ function listForms(path: string): string[] {
 /**
  * Checks at start what `ServerPages<typeof routes>` checks in the compiler.
  *
- * @throws WiringError for a route without a server half, a server half without a route, and one with the wrong shape
+ * @throws WiringError for a route without a server file, a server file without a route, and one with the wrong shape
  */
 export function requireBothHalves(
   routes: ReadonlyMap<string, Pick<RouteDefinition, 'path'>>,
@@ -89,15 +89,15 @@ export function requireBothHalves(
   const missing = [...routes.keys()].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
   const sentences = [
     ...missing.map(
-      (id) => `The route "${id}" is missing in src/server/${family}/pages/index.ts. Add its server half, or null.`,
+      (id) => `The route "${id}" is missing in src/server/${family}/pages/index.ts. Add its server file, or null.`,
     ),
     ...lost.map(
       (id) =>
-        `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
+        `src/server/${family}/pages/index.ts has a server file "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
     ),
     ...Object.entries(pages).flatMap(([id, half]) =>
       listWrongParts(half, routes.get(id)?.path).map(
-        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part}.`,
+        (part) => `In the server file of "${id}" (src/server/${family}/pages), ${part}.`,
       ),
     ),
   ];

@@ -33,7 +33,7 @@ const CACHE_BYTES = 64 * MiB;
 /**
  * Loads the modules of all pages and creates the steps that serve them.
  *
- * @throws WiringError if the route table and the server halves do not match
+ * @throws WiringError if the route table and the server files do not match
  */
 export async function createPages<Own extends object = object, Shared extends object = object>(
   options: PagesOptions<Own, Shared>,

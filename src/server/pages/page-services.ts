@@ -19,7 +19,7 @@ import type { LoaderContext, PageTable } from './server-page.ts';
 /** An app of pages: the product's, or the desk's. */
 export interface PageApp<Own extends object = object, Shared extends object = object> {
   readonly routes: readonly RouteDefinition[];
-  /** The server halves, by route id. */
+  /** The server files, by route id. */
   readonly pages: PageTable<LoaderContext & NoInfer<Own & Shared>>;
   readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;

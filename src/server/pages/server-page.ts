@@ -84,8 +84,8 @@ type ActionHandlers<Actions, Context> = {
 };
 
 /**
- * The server half of a page or layout, as the engine calls it. Every part is optional. `definePage()` infers the types;
- * a page can also declare them itself, and its half `satisfies ServerPage<OrderData, AppContext, OrderActions>`.
+ * The server file of a page or layout, as the engine calls it. Every part is optional. `definePage()` infers the types;
+ * a page can also declare them itself, and its file `satisfies ServerPage<OrderData, AppContext, OrderActions>`.
  */
 export interface ServerPage<Data = unknown, Context = LoaderContext, Actions = Record<string, () => unknown>> {
   /**
@@ -164,7 +164,7 @@ type OpenAction<Results> = unknown extends Results ? string : keyof Results & st
 /** An action in the shape in which it was defined. */
 type Defined<Given, Handler> = Given extends UploadAction<unknown> ? UploadAction<Handler> : Handler;
 
-/** A server half whose types were inferred. */
+/** A server file whose types were inferred. */
 type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
   ServerPage<unknown, Context>,
   'loader' | 'actions' | 'search'
@@ -186,7 +186,7 @@ type DefinedPage<Context, Path extends string | undefined, Search, Data, Results
 
 /**
  * Creates `definePage`, once per app: `export const definePage = createDefinePage<AppContext, typeof routes>()`. A page
- * gets all types from its server half: `PageProps<typeof order>`.
+ * gets all types from its server file: `PageProps<typeof order>`.
  */
 export function createDefinePage<Context, Table extends readonly RouteLine[]>() {
   return function definePage<
@@ -203,14 +203,14 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
   };
 }
 
-/** Server halves by route id, as the engine uses them. */
+/** Server files by route id, as the engine uses them. */
 export type PageTable<Context = LoaderContext> = Readonly<
   Record<string, ServerPage<unknown, Context> | null | undefined>
 >;
 
 /**
- * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, typeof href>`. It has every route id,
- * with null for a page without a server half. `href` must know the schema of each search, or nothing would check the
+ * The table of server files: `satisfies ServerPages<typeof routes, AppContext, typeof href>`. It has every route id,
+ * with null for a page without a server file. `href` must know the schema of each search, or nothing would check the
  * links to that page.
  *
  * Pages that declare their data and actions themselves are checked if the table of actions is the third argument: then
@@ -239,7 +239,7 @@ type SearchingHalf<Line, Searches> = Line extends { readonly path: infer Path ex
     }
   : unknown;
 
-/** A server half with the actions that its page declares. The first parameter appears in the compiler's message. */
+/** A server file with the actions that its page declares. The first parameter appears in the compiler's message. */
 export interface ActingPage<_Id extends string, Actions, Context> {
   readonly actions: ActionHandlers<Actions, Context>;
 }
@@ -248,7 +248,7 @@ type ActingHalf<Id extends string, Actions, Context> = Id extends keyof Actions
   ? ActingPage<Id, Actions[Id], Context>
   : unknown;
 
-/** A server half with the loader that its page needs. The first parameter appears in the compiler's message. */
+/** A server file with the loader that its page needs. The first parameter appears in the compiler's message. */
 export interface LoadingPage<_Id extends string, Data, Context> extends ServerPage<Data, Context> {
   readonly loader: (args: LoaderArgs<Context>) => Data | Promise<Data>;
 }

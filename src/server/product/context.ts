@@ -9,5 +9,5 @@ export type AppParts = ProductParts<Settings, Services>;
 /** The `context` of every loader, action and guard. */
 export type AppContext = ProductContext<Settings, Services>;
 
-/** Defines the server half of a page or layout. */
+/** Defines the server file of a page or layout. */
 export const definePage = createDefinePage<AppContext, typeof routes>();

@@ -4,14 +4,14 @@ import type { ActionResult } from '../wire/payload.ts';
 import { ACTION_FIELD } from '../wire/protocol.ts';
 import { useActionResult } from './hooks.ts';
 
-/** What the actions of a server half return on success, by name. */
+/** What the actions of a server file return on success, by name. */
 type ResultsOf<Half> = '~types' extends keyof Half
   ? PartOf<Half, 'results'>
   : Half extends null
     ? unknown
     : { readonly [Name in keyof Half]: Half[Name] extends () => infer Data ? Data : never };
 
-/** Names that forms can use, `<route id>.<name>`, from the table of server halves. */
+/** Names that forms can use, `<route id>.<name>`, from the table of server files. */
 export type ActionName<Pages> = Names<Pages>['all'];
 
 /** A member and not an alias, so that the compiler's messages list the names. */
@@ -41,15 +41,15 @@ interface ActionUses<Pages> {
 }
 
 /**
- * Types forms by the table of server halves, once per app: `createActionUses<typeof pages>()`. Or by an interface of
+ * Types forms by the table of server files, once per app: `createActionUses<typeof pages>()`. Or by an interface of
  * actions, `interface Actions { people: PeopleActions }`, whose keys are route ids. Then
  * `interface PeopleActions { add(): { id: string } }` is declared next to the page, and `ServerPages` checks the server
- * halves against it.
+ * files against it.
  */
 export function createActionUses<Pages>(): ActionUses<Pages> {
   return {
     Form,
-    // The server half ensures the type.
+    // The server file ensures the type.
     useActionResult: useActionResult as ActionUses<Pages>['useActionResult'],
     submitAs: (action) => ({ type: 'submit', name: ACTION_FIELD, value: action }),
   };

@@ -13,10 +13,10 @@ import { isPageError, UNKNOWN_FAILURE } from './page-error.ts';
 
 /** Returns the data of this route's loader: `useData<typeof order>()`, or an interface of the data. */
 export function useData<Half>(): PartOf<Half, 'data'> {
-  return useLoaderData() as PartOf<Half, 'data'>; // the server half ensures this type
+  return useLoaderData() as PartOf<Half, 'data'>; // the server file ensures this type
 }
 
-/** Returns the parsed search of this route, whose server half has a schema for it: `useSearch<typeof orders>()`. */
+/** Returns the parsed search of this route, whose server file has a schema for it: `useSearch<typeof orders>()`. */
 export function useSearch<Half>(): PartOf<Half, 'search'> {
   const id = useContext(RouteContext).matches.at(-1)?.route.id ?? '';
   return toSearches(useContext(DataContext)?.loaderData)[id] as PartOf<Half, 'search'>;

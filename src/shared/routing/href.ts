@@ -78,7 +78,7 @@ interface Href<KnownPath extends string, Searches> {
  * the table.
  *
  * `createHref<typeof routes, { '/orders': typeof ordersSearch }>()` also checks the search of these paths. Each
- * schema is a constant, because the type of a server half depends on the links in it.
+ * schema is a constant, because the type of a server file depends on the links in it.
  */
 export function createHref<Table extends readonly RouteLine[], Searches = unknown>(): Href<PathOf<Table>, Searches> {
   return function href(path: string, ...args: readonly unknown[]) {

@@ -1,6 +1,6 @@
 import type { ParamsIn } from './href.ts';
 
-/** What a server half tells the types of its page. */
+/** What a server file tells the types of its page. */
 interface PageTypes {
   /** What its loader returns. */
   readonly data: unknown;
@@ -11,12 +11,12 @@ interface PageTypes {
   readonly results: unknown;
 }
 
-/** A server half made by `definePage()`. The member exists for the compiler only. */
+/** A server file made by `definePage()`. The member exists for the compiler only. */
 export interface TypedHalf<Types extends PageTypes = PageTypes> {
   readonly '~types'?: Types;
 }
 
-/** A part of what a page knows: from its server half, `typeof order`, or from an interface of its data. */
+/** A part of what a page knows: from its server file, `typeof order`, or from an interface of its data. */
 export type PartOf<Half, Part extends keyof PageTypes> = '~types' extends keyof Half
   ? Half extends TypedHalf<infer Types>
     ? Types[Part]
@@ -25,7 +25,7 @@ export type PartOf<Half, Part extends keyof PageTypes> = '~types' extends keyof 
 
 /**
  * Props of a page or layout: `function Order({ data }: PageProps<typeof order>)`, with a type-only import of the server
- * half. A page can also declare its data itself: `PageProps<OrderData>`.
+ * file. A page can also declare its data itself: `PageProps<OrderData>`.
  */
 export type PageProps<Half> = '~types' extends keyof Half
   ? { readonly [Part in 'data' | 'params' | 'search']: PartOf<Half, Part> }

@@ -46,7 +46,7 @@ export type LineOf<Line extends RouteLine> = Line extends {
   ? Line | LineOf<Children[number]>
   : Line;
 
-/** All ids in a table, including layouts. The table of server halves must have each of them. */
+/** All ids in a table, including layouts. The table of server files must have each of them. */
 export type RouteIdOf<Table extends readonly RouteLine[]> = LineOf<Table[number]>['id'];
 
 /** Keeps the literal types of a route table while checking its shape. */

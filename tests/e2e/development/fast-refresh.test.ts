@@ -305,7 +305,7 @@ describe('a failure', () => {
     app.edit(WORDS, "throw new Error('not today');\n", '');
     await expectProblem(
       'The route "other" is missing in src/server/product/pages/index.ts',
-      'has a server half "otehr", but there is no such route.',
+      'has a server file "otehr", but there is no such route.',
     );
     app.edit(PAGES, 'otehr: null', 'other: null');
     await expectMended();

@@ -15,7 +15,7 @@ it('says of a setting without a value how to set it', () => {
 it.each<[string, object | undefined, string]>([
   ['no product', undefined, 'src/server/product/index.ts does not export `product`.'],
   ['no settings', { pages: {} }, '`settings` is missing in src/server/product/index.ts.'],
-  ['no pages', { settings }, '`pages`, the table of server halves, is missing'],
+  ['no pages', { settings }, '`pages`, the table of server files, is missing'],
   [
     'a list in place of a function',
     { settings, pages: {}, steps: [] },

@@ -16,17 +16,17 @@ it.each([
       { root: null, ...halves },
     ),
   ).toThrow(
-    new WiringError('The route "order" is missing in src/server/product/pages/index.ts. Add its server half, or null.'),
+    new WiringError('The route "order" is missing in src/server/product/pages/index.ts. Add its server file, or null.'),
   );
 });
 
-it('names a server half without a route, and ignores inherited properties', () => {
+it('names a server file without a route, and ignores inherited properties', () => {
   expect(() => requireBothHalves(new Map([['toString', {}]]), { ordr: null })).toThrow(
-    /^The route "toString" is missing in .*\nsrc\/server\/product\/pages\/index\.ts has a server half "ordr", but there is no such route\./,
+    /^The route "toString" is missing in .*\nsrc\/server\/product\/pages\/index\.ts has a server file "ordr", but there is no such route\./,
   );
 });
 
-it('names the parts of a server half that are wrong', () => {
+it('names the parts of a server file that are wrong', () => {
   const actions = { pay: undefined, cancel: () => 1 };
   const half = { path: '/order/:id', search: { page: 1 }, loader: { total: 7 }, guard: () => {}, actions };
   const routes = new Map([['order', { path: '/orders/:id' }]] as const);
@@ -36,7 +36,7 @@ it('names the parts of a server half that are wrong', () => {
     'search is not a schema, such as z.object({ … }).',
     "path is '/order/:id', but its route has '/orders/:id'.",
   ];
-  const lines = wrong.map((words) => `In the server half of "order" (src/server/product/pages), ${words}`);
+  const lines = wrong.map((words) => `In the server file of "order" (src/server/product/pages), ${words}`);
   expect(() => requireBothHalves(routes, { order: half as never })).toThrow(lines.join('\n'));
 });
 

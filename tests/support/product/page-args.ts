@@ -10,6 +10,8 @@ export interface PageArgsOptions {
   readonly params?: LoaderArgs['params'];
   /** The parsed search, if the page has a schema for it. */
   readonly search?: unknown;
+  /** The environment that the settings are read from. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Parts of the context that replace the defaults. */
   readonly context?: Partial<AppContext>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,16 +19,16 @@ export interface PageArgsOptions {
   readonly isPrefetch?: boolean;
 }
 
-/** Arguments for a loader or guard, to test a server half without a server. */
+/** Arguments for a loader or guard, to test a server file without a server. */
 export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> & { readonly search: unknown } {
-  const { params = {}, search, context, headers = {}, isPrefetch = false } = options;
+  const { params = {}, search, context, env = {}, headers = {}, isPrefetch = false } = options;
   const { signal = new AbortController().signal } = options;
   const url = new URL(options.url ?? '/', 'http://app.example');
   // If your context has more parts, add them here, or pass them as `context` in each test that needs them.
   const usual: Partial<AppContext> = {
     fetch,
     log: console,
-    settings: settings.read({}, readConfig({})),
+    settings: settings.read(env, readConfig(env)),
   };
   return {
     request: new Request(url, { headers, signal }),

@@ -49,7 +49,7 @@ function Name({ of }: { of: string }): ReactNode {
   return <b id={useId()}>{of}</b>;
 }
 
-/** The server half of a page whose hole has this value. */
+/** The server file of a page whose hole has this value. */
 const holeOf = (load: (args: Args) => unknown) => ({
   loader: (args: Args) => ({ title: 'The shop', user: personal(args, load) }),
 });

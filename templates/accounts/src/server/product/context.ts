@@ -19,7 +19,7 @@ export type AppParts = ProductParts<Settings, Services>;
 /** The `context` of every loader, action and guard. */
 export interface AppContext extends ProductContext<Settings, Services>, VisitorContext {}
 
-/** Defines the server half of a page or layout. */
+/** Defines the server file of a page or layout. */
 export const definePage = createDefinePage<AppContext, typeof routes>();
 
 interface VisitorContext {

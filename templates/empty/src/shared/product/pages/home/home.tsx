@@ -2,7 +2,7 @@ import styles from './home.module.css';
 
 const FIRST = [
   { command: 'npm run dev', text: 'serves this app and shows your changes as you save them.' },
-  { command: 'npm run new -- page /about', text: 'creates a page, its server half and its test.' },
+  { command: 'npm run new -- page /about', text: 'creates a page, its server file and its test.' },
   { command: 'npm run new -- api tags', text: 'creates an API resource, /api/tags, and its test.' },
   { command: 'npm test', text: 'runs your tests. npm run test:all also runs the tests of Spillway.' },
 ];
