@@ -171,7 +171,7 @@ export function createApp(
       site?.pages.data,
       site?.pages.pages,
       site?.routes && existing?.giveHeaders,
-      site?.routes && unlessCrossSite(site.routes),
+      site?.routes && ownRoutes(site.routes),
       existing?.run,
       existing?.giveHeaders,
       existing && refuseCrossSite,
@@ -244,9 +244,24 @@ function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): Req
   return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
 }
 
-/** Leaves posts of other sites to the existing app. */
-function unlessCrossSite(handle: RequestHandler): RequestHandler {
-  return (req, res, next) => (requestInfo(req).isCrossSite ? next() : handle(req, res, next));
+/**
+ * Runs the product's routes, and leaves posts of other sites to the existing app. A response without `Cache-Control` is
+ * private: a CDN can keep every `.csv` or `.pdf` that does not say so.
+ */
+function ownRoutes(handle: RequestHandler): RequestHandler {
+  return function ownRoutes(req, res, next) {
+    if (requestInfo(req).isCrossSite) return next();
+    const { writeHead } = res;
+    // Late, because `express.static()` keeps a header that is there already.
+    res.writeHead = function withCaching(...args: Parameters<typeof writeHead>) {
+      if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', toPrivateCaching(req));
+      return Reflect.apply(writeHead, res, args);
+    } as typeof writeHead;
+    return handle(req, res, (error?: unknown) => {
+      res.writeHead = writeHead;
+      next(error);
+    });
+  };
 }
 
 function redirectHome(home: string): RequestHandler {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
@@ -83,6 +84,22 @@ describe('a request that waits for 100 Continue', () => {
     const head = ['POST /api/echo HTTP/1.0', 'Host: localhost', 'Expect: 100-continue', ...JSON_BODY];
     expect(listStatuses(await sendRaw(port, `${head.join('\r\n')}\r\n\r\n{}`))).toEqual([200]);
   });
+});
+
+it.each<[what: string, path: string, caching: string | undefined]>([
+  ['a route without a header', '/guests.csv', 'private, no-cache'],
+  ['a route with one', '/public.csv', 'public, max-age=60'],
+  ['files with an age', '/static/app.test.ts', 'public, max-age=3600'],
+  ['an existing app', '/old', undefined],
+])('the caching of a response by %s', async (_what, path, caching) => {
+  const routes = Router()
+    .get('/guests.csv', (_req, res) => void res.type('csv').send('Ada'))
+    .get('/public.csv', (_req, res) => void res.set('Cache-Control', 'public, max-age=60').send('Ada'))
+    .use('/static', express.static(import.meta.dirname, { maxAge: '1h' }));
+  const existingApp = { app: (_req: unknown, res: ServerResponse) => void res.end('old') };
+  const { port } = await startTestServer({ routes, existingApp });
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`);
+  expect([reply.status, reply.headers.get('cache-control') ?? undefined]).toEqual([200, caching]);
 });
 
 it('pages are protected by a product step in every spelling of their URL, page data included', async () => {
