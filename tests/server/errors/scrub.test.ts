@@ -11,6 +11,22 @@ const githubKey = `ghp_${'a1B2'.repeat(9)}`;
 const stripeKey = `sk_live_${'4eC39HqLyjWDarjtT1zdp7dc'}`;
 const slackKey = `xoxb-${'123456789012-abcdefABCDEF'}`;
 const awsKey = `AKIA${'IOSFODNN7EXAMPLE'}`;
+const otherKeys = [
+  `hf_${'a1B2'.repeat(9)}`,
+  `shpat_${'a1b2'.repeat(8)}`,
+  `dop_v1_${'a1b2'.repeat(16)}`,
+  `hvs.${'a1B2'.repeat(6)}`,
+  `pypi-${'AgEIcHlwaS5vcmc'}${'a1B2'.repeat(9)}`,
+  `GOCSPX-${'a1B2'.repeat(7)}`,
+  `lin_api_${'a1B2'.repeat(10)}`,
+  `sbp_${'a1b2'.repeat(10)}`,
+  `AGE-SECRET-KEY-1${'A1B2'.repeat(14)}`,
+];
+const passwordHashes = [
+  `$2b$12$${'R9h/cIPz0gi.URNNX3kh2O'.repeat(2)}`,
+  `$argon2id$v=19$m=65536,t=3,p=4$${'c29tZXNhbHQ$RdescudvJCsgt3ub+b4d'}`,
+  `${'a1b2'.repeat(8)}:${'c3d4'.repeat(32)}`,
+];
 
 describe('text', () => {
   it.each([
@@ -28,6 +44,19 @@ describe('text', () => {
     ['paid with 4111111111111111', 'paid with [redacted]'],
     [`${githubKey} ${stripeKey}`, '[redacted] [redacted]'],
     [`${slackKey},${awsKey}`, '[redacted],[redacted]'],
+    [otherKeys.join(' '), otherKeys.map(() => '[redacted]').join(' ')],
+    [passwordHashes.join(', '), '[redacted], [redacted] [redacted]'],
+    [`https://api.telegram.org/bot123456789:${'AAHd'.repeat(9)}/sendMessage`, 'https://[redacted]/sendMessage'],
+    [
+      `POST https://discord.com/api/webhooks/123456789012345678/${'a-B2'.repeat(17)} 404`,
+      'POST https://[redacted] 404',
+    ],
+    [`AccountName=x;AccountKey=${'a1B2'.repeat(21)}==;EndpointSuffix=y`, 'AccountName=x;[redacted];EndpointSuffix=y'],
+    ['Failed query: select $1\nparams: a,x1y2\nb', 'Failed query: select $1\nparams: [redacted]'],
+    [
+      "INSERT INTO users (a, password) VALUES ('it''s', 1, 'x\\'1') RETURNING id",
+      "INSERT INTO users (a, password) VALUES ('[redacted]', 1, '[redacted]') RETURNING id",
+    ],
     ['no such user: ann.smith+x@example.co.uk', 'no such user: [redacted]'],
     ['{"user":"ann","password":"a\\"b c"}', '{"user":"ann","password":"[redacted]"}'],
     ['body "{\\"password\\":\\"a b\\",\\"x\\":1}"', 'body "{\\"password\\":\\"[redacted]\\",\\"x\\":1}"'],
@@ -63,6 +92,7 @@ describe('text', () => {
     'file:///app/node_modules/@scope/pkg/index.js?v=3#x',
     'GET https://cdn.example/react-dom@19.3.1/logo@2x.png',
     'render@https://example.com/assets/home-X7K2QM2X.js:1:2',
+    "Query 'insert into t (a) values (?)' failed: no such column: 'a'",
     'No author, no shipping, keyboard: qwerty',
   ])('does not change %j', (text) => {
     expect(scrubber.text(text)).toBe(text);

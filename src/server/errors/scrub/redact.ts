@@ -24,7 +24,8 @@ const PLAIN_WORD = /^[A-Z]?[a-z]{1,20}[.:]?$/;
 
 /**
  * Keys with the prefix of a known service: AWS, GitHub, GitLab, Stripe, Slack, Google, npm, OpenAI and Anthropic,
- * SendGrid.
+ * SendGrid, Telegram, Discord, Hugging Face, Shopify, DigitalOcean, Vault, PyPI, Google OAuth, Linear, Supabase, age,
+ * Azure. Then hashes of passwords: bcrypt, Argon2, scrypt, and the format of better-auth.
  */
 const KNOWN_KEYS = [
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
@@ -41,6 +42,21 @@ const KNOWN_KEYS = [
   /\bnpm_[A-Za-z0-9]{30,255}/,
   /\bsk-[\w-]{20,255}/,
   /\bSG\.[\w-]{16,255}\.[\w-]{16,255}/,
+  /\bapi\.telegram\.org\/(?:file\/)?bot\d{5,20}:[\w-]{20,255}/,
+  /\bdiscord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/[\w-]{20,255}/,
+  /\bhf_[A-Za-z0-9]{20,255}/,
+  /\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/,
+  /\bdo[oprt]_v1_[a-f0-9]{64}/,
+  /\bhv[bsr]\.[\w-]{24,255}/,
+  /\bpypi-AgE[\w-]{16,255}/,
+  /\bGOCSPX-[\w-]{20,255}/,
+  /\blin_api_[A-Za-z0-9]{20,255}/,
+  /\bsbp_[a-f0-9]{40}/,
+  /\bAGE-SECRET-KEY-1[A-Z0-9]{20,255}/,
+  /\bAccountKey=[\w+/=]{20,255}/,
+  /\$2[abxy]\$\d\d\$[\w./]{20,53}/,
+  /\$(?:argon2(?:id?|d)|scrypt)\$[\w./$=+,-]{20,255}/,
+  /\b[a-f0-9]{32}:[a-f0-9]{128}\b/,
 ];
 const KNOWN_KEY = new RegExp(KNOWN_KEYS.map(({ source }) => source).join('|'), 'g');
 
@@ -63,6 +79,12 @@ const CARD_LENGTHS: Readonly<Record<string, readonly number[]>> = {
 /** The start of 12 to 19 digits in groups. */
 const CARD_START = /(?<!\w)[2-6]\d{3}(?:[ -]?\d){8,15}/g;
 
+/** The values of a failed query, as Drizzle adds them to its message. */
+const QUERY_PARAMETERS = /(?<=\nparams: )[\s\S]+/;
+
+/** A text in a list of SQL, or the rest of one that was cut. */
+const SQL_TEXT = /(?<=[(,]\s{0,20})'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)/g;
+
 /** Redacts secrets that their shape identifies, under any name. Takes time proportional to the text's length. */
 export function redactShapes(text: string): string {
   let rest = text;
@@ -73,8 +95,19 @@ export function redactShapes(text: string): string {
   if (rest.includes('eyJ')) rest = rest.replace(DOTTED, redactTokens);
   if (/\s/.test(rest)) rest = rest.replace(SCHEME, redactCredential);
   rest = rest.replace(KNOWN_KEY, REDACTED);
+  if (rest.includes('Failed query: ')) rest = rest.replace(QUERY_PARAMETERS, REDACTED);
+  rest = redactInserted(rest);
   if (rest.includes('@') || rest.includes('%40')) rest = rest.replace(EMAIL, REDACTED);
   return redactCards(rest);
+}
+
+/** Values that are written in an INSERT are far from the names of their columns. */
+function redactInserted(text: string): string {
+  const insert = text.search(/\binsert\s{1,20}into\b/i);
+  const values = insert < 0 ? -1 : text.slice(insert).search(/\bvalues\s{0,20}\(/i);
+  if (values < 0) return text;
+  const from = insert + values;
+  return text.slice(0, from) + text.slice(from).replace(SQL_TEXT, `'${REDACTED}'`);
 }
 
 function redactTokens(dotted: string): string {

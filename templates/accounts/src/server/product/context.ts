@@ -8,6 +8,7 @@ import {
 } from '#engine/server';
 import type { routes } from '#product/routes.tsx';
 import type { Auth, User } from './accounts/auth.ts';
+import { hashFor } from './accounts/hashing.ts';
 import { createLimits, type Limits } from './accounts/limits.ts';
 import { findUser, sendCookies, toHeaders } from './accounts/visitor.ts';
 import type { Services } from './services.ts';
@@ -42,11 +43,13 @@ interface Answer<Result> {
 
 export async function createContext(parts: ContextParts<Settings, Services>): Promise<VisitorContext> {
   const { request, response, services } = parts;
+  const sender = toSender(requestInfo(request).address);
   return {
     user: await findUser(services.auth, request, response),
-    limits: createLimits(services.counts, toSender(requestInfo(request).address)),
+    limits: createLimits(services.counts, sender),
     async auth(call) {
-      const answer = await call(services.auth.api, { headers: toHeaders(request), returnHeaders: true });
+      const visitor = { headers: toHeaders(request), returnHeaders: true } as const;
+      const answer = await hashFor(sender, () => call(services.auth.api, visitor));
       sendCookies(response, answer.headers);
       return answer.response;
     },

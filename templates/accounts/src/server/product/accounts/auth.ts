@@ -50,6 +50,7 @@ export function createAuth({ database, secret, origins, send, log }: Options) {
       async onPasswordReset({ user }) {
         const { internalAdapter } = await auth.$context;
         await internalAdapter.updateUser(user.id, { emailVerified: true });
+        await endLinks(auth, user);
       },
     },
     session: { expiresIn: 30 * DAYS },
@@ -72,6 +73,12 @@ export function createAuth({ database, secret, origins, send, log }: Options) {
     logger: { level: 'error', log: (_level, message, ...details) => log.error({ details }, message) },
   });
   return auth;
+}
+
+/** Ends all links of a user. Someone else can have read older mails, and would choose the next password. */
+export async function endLinks({ $context }: Pick<Auth, '$context'>, user: Pick<User, 'id'>): Promise<void> {
+  const { adapter } = await $context;
+  await adapter.deleteMany({ model: 'verification', where: [{ field: 'value', value: user.id }] });
 }
 
 /** Lists the other providers that visitors can sign in with. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { NodeSqliteDialect } from '@better-auth/kysely-adapter/node-sqlite-dialect';
@@ -24,6 +24,8 @@ export function openDatabase({ databaseUrl, databaseFile }: DatabaseOptions): Op
   if (databaseUrl !== undefined) return openPostgres(databaseUrl);
   if (databaseFile !== ':memory:') mkdirSync(dirname(databaseFile), { recursive: true });
   const database = new DatabaseSync(databaseFile, { timeout: 5000 });
+  // SQLite makes it readable for everyone. Its other files get the same mode.
+  if (databaseFile !== ':memory:') chmodSync(databaseFile, 0o600);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   const db = new Kysely<Tables>({ dialect: new NodeSqliteDialect({ database }) });
   return { db, type: 'sqlite', limitQueries: () => undefined };

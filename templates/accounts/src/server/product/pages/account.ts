@@ -1,6 +1,7 @@
 import { redirect } from '#engine';
 import { type ActionArgs, formAction, invalid } from '#engine/server';
 import { ChangePasswordFields, DeleteAccountFields } from '#product/account-fields.ts';
+import { endLinks } from '../accounts/auth.ts';
 import { limited } from '../accounts/limits.ts';
 import { requireUser } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
@@ -16,7 +17,9 @@ export const account = definePage({
       formAction(ChangePasswordFields, async ({ data: { password, newPassword }, ...args }) => {
         const body = { currentPassword: password, newPassword, revokeOtherSessions: true };
         const isRight = await askPassword(args, (api, visitor) => api.changePassword({ body, ...visitor }));
-        return isRight || WRONG;
+        if (!isRight) return WRONG;
+        await endLinks(args.context.services.auth, requireUser(args));
+        return true;
       }),
     ),
     deleteAccount: limited(

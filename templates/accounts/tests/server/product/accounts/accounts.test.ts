@@ -31,11 +31,11 @@ async function openAccounts(options?: TestServicesOptions) {
       signIn: (password: string, email = ' Ada@Example.com') =>
         post('/sign-in', 'sign-in.signIn', { email, password }).set('X-Visitor-Address', '203.0.113.9'),
       forget: (email: string) => post('/sign-in', 'sign-in.sendLink', { email }),
-      choose: (password: string) => post(link(), 'choose-password.choose', { password }),
+      choose: (password: string, mail = -1) => post(link(mail), 'choose-password.choose', { password }),
       account: (action: string, fields?: object) => post('/account', action, { ...fields }),
     };
   };
-  const link = () => /^http:\/\/localhost:3000(\/choose.*)$/m.exec(mails.at(-1)?.text ?? '')?.[1] ?? '';
+  const link = (mail: number) => /^http:\/\/localhost:3000(\/choose.*)$/m.exec(mails.at(mail)?.text ?? '')?.[1] ?? '';
   return { services, mails, visit, visitor: visit() };
 }
 
@@ -127,6 +127,22 @@ it('ends all sessions when the password was forgotten', async () => {
   await visit().forget(ADA).expect(200);
   await visit().choose(OTHER).expect(200);
   await visitor.get('/account').set({ cookie }).expect(303);
+});
+
+it('ends the other links of a user when the password is set with one of them, or is changed', async () => {
+  const { visitor, visit, mails } = await openAccounts();
+  await visitor.signUp().expect(200);
+  await visitor.forget(ADA).expect(200);
+  await visitor.signUp({ email: 'eve@example.com' }).expect(200);
+  const [first, second, ofEve, third] = [0, 1, 2, 3];
+  expect((await visitor.choose(PASSWORD, second)).text).toContain('Your password was saved');
+  expect((await visit().choose(OTHER, first)).text).toContain('The link has expired');
+  await visitor.forget(ADA).expect(200);
+  await visitor.signIn(PASSWORD).expect(303);
+  await visitor.account('account.changePassword', { password: PASSWORD, newPassword: OTHER }).expect(200);
+  expect((await visit().choose(PASSWORD, third)).text).toContain('The link has expired');
+  expect((await visit().choose(PASSWORD, ofEve)).text).toContain('Your password was saved');
+  expect(mails).toHaveLength(4);
 });
 
 it('finds no user, and sends no cookie, if a session has ended and the headers were sent', async () => {
