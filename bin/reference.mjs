@@ -44,7 +44,8 @@ function describe(root, file, name) {
     .trim();
   if (text === '')
     throw new Error(`${name} in ${file} is public but has no doc comment. Add one that says more than the name.`);
-  const about = (/^.+?\.(?= |$)/.exec(text)?.[0] ?? text).replaceAll('|', '\\|');
+  const sentence = /^.+?\.(?= |$)/.exec(text)?.[0] ?? text;
+  const about = sentence.replace(/: `[^`]+`\.$/, '.').replaceAll('|', '\\|'); // the guide has the examples
   return { about, isType: kind === 'interface' || kind === 'type' };
 }
 

@@ -4,8 +4,14 @@ import { listLoaded, openPage, useRecipe } from './recipe.ts';
 const app = useRecipe(
   'fonts',
   (it) => {
-    const page = 'export default () => <><title>Home</title><p>Text <code>code</code></p></>;';
-    it.write({ 'src/shared/product/pages/home/home.tsx': page });
+    it.write({
+      'src/shared/product/pages/home/home.tsx': `
+        import './home.css';
+        export default () => <><title>Home</title><p>Text <code>code</code></p></>;`,
+      'src/shared/product/pages/home/home.css': `
+        body { font-family: "Inter Variable", sans-serif; }
+        code { font-family: "Fira Mono", monospace; }`,
+    });
   },
   { withPackages: true },
 );

@@ -13,7 +13,7 @@ function toWebp(width: number, height: number): Buffer {
 }
 
 const app = useRecipe('images', ({ folder, replace }) => {
-  replace('src/shared/product/pages/home/home.module.css', '.photo', '[loading] { margin-top: 5000px }\n.photo');
+  replace('src/shared/product/pages/home/home.tsx', 'loading="lazy"', 'loading="lazy" style={{ marginTop: 5000 }}');
   const home = join(folder, 'src/shared/product/pages/home');
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, 'lake-640.webp'), toWebp(640, 360));

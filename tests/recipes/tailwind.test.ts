@@ -14,18 +14,21 @@ beforeAll(async () => {
   app = createEmptyApp();
   applyBlocks(app.folder, listBlocks(readProjectFile('docs/recipes/tailwind.md')));
   // Elements with and without classes, a class in a `.ts` file, and a page with a CSS module.
-  app.write({ 'src/shared/product/ui/tones.ts': "export const tone = 'pt-[21px]';\n" });
-  app.replace(HOME, 'export', "import { tone } from '../../ui/tones.ts';\n\nexport");
-  app.replace(
-    HOME,
-    '</h1>',
-    `</h1>
-      <h1 className="text-sm mb-[5px]">Small</h1>
-      <a className="text-water" href="/other">Other</a>
-      <button type="button" className={tone}>Button</button>
-      <button type="button">Plain</button>`,
-  );
   app.write({
+    'src/shared/product/ui/tones.ts': "export const tone = 'pt-[21px]';\n",
+    [HOME]: `
+      import { tone } from '../../ui/tones.ts';
+      export default function Home() {
+        return (
+          <>
+            <h1 className="text-water hover:underline sm:text-3xl data-[state='open']:pl-[3px]">Home</h1>
+            <h1 className="text-sm mb-[5px]">Small</h1>
+            <a className="text-water" href="/other">Other</a>
+            <button type="button" className={tone}>Button</button>
+            <button type="button">Plain</button>
+          </>
+        );
+      }`,
     'src/shared/product/pages/other/other.tsx': `
       import styles from './other.module.css';
       export default function Other() { return <h1 className={'flex ' + styles.head}>Other</h1>; }`,
