@@ -8,7 +8,6 @@ import { REDACTED } from './redact.ts';
 
 /** How many routes are remembered (count). */
 const MAX_REMEMBERED_ROUTES = 1000;
-const MAX_REMEMBERED_PATHS = 1000;
 
 /** Redacts the secrets in a path, by the route's pattern if it is known, and cuts the path. */
 export type ScrubPath = (path: string, route: string | undefined) => string;
@@ -18,9 +17,14 @@ export function createPathScrubber(scrubber: Scrubber): ScrubPath {
     (route) => route.split('/').some((part) => hidesPart(part, scrubber)),
     MAX_REMEMBERED_ROUTES,
   );
-  // A path can be 8 KiB long, and a flood of such lines would fill a disk. Each is asked for at least twice.
-  const scrub = remember((path) => cutText(scrubber.url(path)), MAX_REMEMBERED_PATHS, 200);
-  return (path, route = '') => scrub(hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path);
+  // Each request asks twice, and most are answered before the next one begins.
+  let last = { path: '', scrubbed: '' };
+  return function scrubPath(path, route = '') {
+    const hidden = hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path;
+    // A path can be 8 KiB long, and a flood of such lines would fill a disk.
+    if (hidden !== last.path) last = { path: hidden, scrubbed: cutText(scrubber.url(hidden)) };
+    return last.scrubbed;
+  };
 }
 
 /** Redacts the values of parameters with a secret name, such as `/reset/:token`. */
