@@ -224,13 +224,8 @@ function refuseUnknown(
   if (isDev && mistake) return { kind: 'failed', routeId, error: { ...error, message: mistake } };
   const result = { action: name, status: 409, errors: { '': say(language, RELOAD) }, values };
   if (wantsData) return { kind: 'result', result };
-  // What was typed is in the error.
-  return {
-    kind: 'failed',
-    routeId,
-    error: { ...error, message: say(language, COPY) },
-    result: { ...result, values: {} },
-  };
+  const shown = { ...error, message: say(language, COPY) }; // with what was typed
+  return { kind: 'failed', routeId, error: shown, result: { ...result, values: {} } };
 }
 
 /** Describes a form that no build could process on its page, because the action is of another route. */
