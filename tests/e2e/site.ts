@@ -157,12 +157,16 @@ function toVisitorsAgent(version: string): string {
   return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version} Safari/537.36`;
 }
 
-/** Resolves when React has hydrated the server's markup. */
+/** Resolves when React has hydrated the server's markup. A page behind another one can have no frames to wait for. */
 export async function hydrated(page: Page, selector = 'main'): Promise<void> {
-  await page.waitForFunction((wanted) => {
-    const element = document.querySelector(wanted);
-    return element !== null && Object.keys(element).some((key) => key.startsWith('__reactFiber'));
-  }, selector);
+  await page.waitForFunction(
+    (wanted) => {
+      const element = document.querySelector(wanted);
+      return element !== null && Object.keys(element).some((key) => key.startsWith('__reactFiber'));
+    },
+    selector,
+    { polling: 50 },
+  );
 }
 
 /** Resolves when the router has replaced its stand-in. It then takes over scroll restoration. */

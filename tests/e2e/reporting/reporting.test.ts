@@ -262,7 +262,10 @@ describe('a file that does not load', () => {
   );
 
   test('is not reported if it is of React.lazy in a document, and one reload has it', async () => {
-    const { page, documents } = await open('/eager', { before: (page) => lose(page, PART, { times: 1 }) });
+    const { page, documents } = await open('/eager', {
+      before: (page) => lose(page, PART, { times: 1 }),
+      isAlone: true,
+    });
     await expect.poll(() => documents).toEqual(['/eager', '/eager']);
     await hydrated(page, 'b');
     await reported(page, 0);
