@@ -152,6 +152,7 @@ export function createApp(
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
+    api?.named,
     inFlight && recordInFlight(inFlight, scrubPath),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
@@ -191,7 +192,7 @@ export function createApp(
 
   function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
     const document = apiDocument ?? { title: 'API', version: '1' };
-    const { operations, handlers, canAnswer } = mountApi(api ?? [], {
+    const { operations, named, handlers, canAnswer } = mountApi(api ?? [], {
       app: inner,
       base: '/api',
       document,
@@ -203,7 +204,7 @@ export function createApp(
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
+    return { named, operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
