@@ -42,7 +42,7 @@ interface ServeOptions {
 }
 
 /**
- * Finds the route of a request before the product's steps run. It tells which parts of the path are secret, for the log
+ * Finds the route of a request before the product's steps run. It shows which parts of the path are secret, for the log
  * and for failures of a step.
  */
 export function nameOperation(find: FindOperations, base: string): Step {

@@ -86,7 +86,7 @@ export function readInFlight(shared: SharedArrayBuffer): InFlightRequest[] {
 
 /**
  * Records each request from here on. It is forgotten by the step that logs it. Express handlers of the API find their
- * route later, and only the route tells which part of a path is a secret: of their paths, the start is recorded.
+ * route later, and only the route shows which part of a path is a secret: of their paths, the start is recorded.
  */
 export function recordInFlight(inFlight: InFlight, scrubPath: ScrubPath): Step {
   return function recordInFlight(req, _res, next) {
