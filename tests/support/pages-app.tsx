@@ -7,7 +7,7 @@ import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
 import { createPages, type PageSteps } from '../../src/server/pages/page-handlers.ts';
-import type { PageApp, PageServer, PageSettings } from '../../src/server/pages/page-services.ts';
+import type { PageApp, PageServer, PageSettings } from '../../src/server/pages/page-runtime.ts';
 import { createEarlyScript } from '../../src/server/pages/render/early-script.ts';
 import type { ServerPage } from '../../src/server/pages/server-page.ts';
 import { createAppLog } from '../../src/server/request/app-log.ts';

@@ -85,14 +85,14 @@ export async function renderPage(options: RenderOptions): Promise<Rendered> {
   }
 }
 
-function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
+function toEngine({ runtime, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
   const shownErrors = Object.values(payload.errors ?? {});
   const toDeferredError = toPageErrorOf(pageRequest);
   return {
     ...pageRequest.host,
-    errorPages: services.app.errorPages,
-    document: services.app.document,
-    modules: services.app.modules,
+    errorPages: runtime.app.errorPages,
+    document: runtime.app.document,
+    modules: runtime.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
     onStyles: (collect) => render.styles.add(collect),

@@ -4,13 +4,13 @@ import { escapeHtml, toScriptText } from '../../errors/escape-html.ts';
 import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';
 import { drawRandom, type Trace } from '../../request/request-info.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-services.ts';
+import type { PageRuntime } from '../page-runtime.ts';
 import { type EncodedPage, toEncodeOptions, toEtag } from './encode-page.ts';
 import type { PageTarget } from './page-sink.ts';
 import type { RenderedPage } from './render-page.tsx';
 
 interface WrittenDocument {
-  readonly services: PageServices;
+  readonly runtime: PageRuntime;
   readonly pageRequest: PageRequest;
   readonly page: EncodedPage;
   readonly rendered: RenderedPage;
@@ -29,7 +29,7 @@ interface WrittenDocument {
  */
 export function writeDocument(document: WrittenDocument): Promise<void> {
   const { pageRequest, page, rendered, target, nonce, trace, lines } = document;
-  const { manifest, policy } = document.services.server;
+  const { manifest, policy } = document.runtime.server;
   // A failed render does not show the loaded page.
   const isAsLoaded = rendered.payload === page.payload;
   const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(pageRequest));
