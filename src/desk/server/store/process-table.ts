@@ -1,4 +1,6 @@
-import type { InFlightRequest } from '#engine/tracker';
+import type { Failure, InFlightRequest } from '#engine/tracker';
+import { toNewOccurrence } from './ingest/batch.ts';
+import { storeBatch } from './ingest/ingest-batch.ts';
 import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -25,7 +27,9 @@ export interface DeadProcess extends ProcessStart, Heartbeat {
   readonly blockedMs: number;
 }
 
-export function createProcessTable({ driver }: StoreContext) {
+export function createProcessTable(context: StoreContext) {
+  const { driver } = context;
+
   /** @param beatAt an expression. @param onConflict what to do if the process is known */
   async function store(
     { id, build, release, environment, startedAt }: ProcessStart,
@@ -83,6 +87,18 @@ export function createProcessTable({ driver }: StoreContext) {
       return row && { ...row, inFlight: JSON.parse(row.inFlight) as readonly InFlightRequest[] }; // from `storeHeartbeat`
     },
 
+    /**
+     * Records the death of a process, together with its incident.
+     *
+     * @returns false if the process has ended cleanly, or another process recorded its death
+     */
+    recordDeath: (id: string, full: Failure, environment: string): Promise<boolean> =>
+      driver.transaction(async (sql) => {
+        if (!(await claimDead(sql, id))) return false;
+        await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
+        return true;
+      }),
+
     /** Returns the environment of a process, or undefined if it is unknown. */
     async readEnvironment(id: string): Promise<string | undefined> {
       const [row] = await driver.all<{ environment: string }>('SELECT environment FROM desk_processes WHERE id = ?', [
@@ -94,7 +110,7 @@ export function createProcessTable({ driver }: StoreContext) {
 }
 
 /** Records that a process died. @returns false if it has ended, or another process recorded its death */
-export async function claimDead(sql: Sql, id: string): Promise<boolean> {
+async function claimDead(sql: Sql, id: string): Promise<boolean> {
   const claimed = await sql.run(
     // The incident has the requests in flight.
     "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, in_flight = '[]' WHERE id = ? AND ended IS NULL",

@@ -55,7 +55,9 @@ export function createProcessRecords({
       // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
     }
     try {
-      await holder.use((store) => store.storeHeartbeat(start, { inFlight: listRequests(), memory }, blockedMs()));
+      await holder.use((store) =>
+        store.processes.storeHeartbeat(start, { inFlight: listRequests(), memory }, blockedMs()),
+      );
     } catch (error) {
       refusedAt = performance.now();
       if (!(error instanceof StoreError))
@@ -66,14 +68,14 @@ export function createProcessRecords({
   }
 
   async function recordDeath(id: string): Promise<void> {
-    const dead = await holder.use((store) => store.readUnended(id));
+    const dead = await holder.use((store) => store.processes.readUnended(id));
     if (!dead) return;
     // `npm run dev` kills a server that does not stop in time.
     if (process.env.SPILLWAY_DEV && dead.environment === start.environment) {
-      return holder.use((store) => store.storeEnd(id));
+      return holder.use((store) => store.processes.storeEnd(id));
     }
     const failure = toDeathFailure(dead, namespace);
-    const isFirst = await holder.use((store) => store.recordDeath(id, failure, dead.environment));
+    const isFirst = await holder.use((store) => store.processes.recordDeath(id, failure, dead.environment));
     if (!isFirst) return;
     const { digest, occurrence, kind, build, release, extra } = failure;
     log.error({ digest, occurrence, kind, build, release, extra }, DEAD);
@@ -89,11 +91,11 @@ export function createProcessRecords({
     },
     /** Records the end of a process that left a journal. @returns its environment */
     async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {
-      const environment = (await holder.use((store) => store.readEnvironment(id))) ?? start.environment;
+      const environment = (await holder.use((store) => store.processes.readEnvironment(id))) ?? start.environment;
       // The id contains the time of the start.
       const unknown = { id, build: '', release: '', environment, startedAt: Number.parseInt(id, 36) || 0 };
-      await holder.use((store) => store.storeUnknown(unknown));
-      if (existsSync(join(of, ENDED))) await holder.use((store) => store.storeEnd(id));
+      await holder.use((store) => store.processes.storeUnknown(unknown));
+      if (existsSync(join(of, ENDED))) await holder.use((store) => store.processes.storeEnd(id));
       else await recordDeath(id);
       return environment;
     },
@@ -103,7 +105,7 @@ export function createProcessRecords({
       // If the store was unavailable or the heartbeats were locked, the heartbeats of all processes are old.
       const since = Math.max(holder.reachableSince ?? Number.POSITIVE_INFINITY, refusedAt);
       if (isShared && performance.now() - since < DEAD_AFTER) return;
-      const silent = await holder.use((store) => store.listSilent(isShared ? DEAD_AFTER : 0));
+      const silent = await holder.use((store) => store.processes.listSilent(isShared ? DEAD_AFTER : 0));
       for (const id of silent.filter((id) => id !== start.id)) await recordDeath(id);
     },
     async end() {
@@ -111,7 +113,7 @@ export function createProcessRecords({
       // First, because a database that hangs outlasts the stop.
       markEnded(folder);
       await writing;
-      await holder.use((store) => store.storeEnd(start.id));
+      await holder.use((store) => store.processes.storeEnd(start.id));
     },
   };
 }

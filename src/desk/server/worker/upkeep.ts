@@ -57,7 +57,7 @@ export function createUpkeep(options: UpkeepOptions) {
   async function doAll(): Promise<boolean> {
     // Before the first failure of this release is stored, because the time of its first start orders releases.
     const isStarted = await quietly('The start of this build could not be recorded in the store.', async () => {
-      if (build !== DEVELOPMENT) await holder.use((store) => store.useBuild({ id: build, release }));
+      if (build !== DEVELOPMENT) await holder.use((store) => store.builds.useBuild({ id: build, release }));
     });
     // Before everything that can take long, because a page of this build can load them from another replica.
     const areServed = await quietly('The assets of this build could not be stored.', () =>
@@ -140,7 +140,7 @@ export function createUpkeep(options: UpkeepOptions) {
     async lookAfter() {
       await quietly('The regular check of the store failed.', async () => {
         await holder.use((store) => store.check());
-        await holder.use((store) => store.endIgnores());
+        await holder.use((store) => store.changes.endIgnores());
         await processes.endOfSilent();
       });
     },

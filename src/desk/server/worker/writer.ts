@@ -117,7 +117,7 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
       if (process === journal.process) await running?.catch(() => undefined);
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });
-      await holder.use((store) => store.forgetJournal(process));
+      await holder.use((store) => store.journals.forgetJournal(process));
     },
     stop() {
       isStopped = true;

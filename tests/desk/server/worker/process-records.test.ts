@@ -14,9 +14,7 @@ const START = { build: 'b', release: 'r', environment: 'production', startedAt: 
 /** A replica's view of a store that others also write to. */
 async function setUp() {
   const { store: sqlite, driver } = await useMemoryStore();
-  const store: Store = new Proxy(sqlite, {
-    get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
-  });
+  const store: Store = { ...sqlite, isShared: true };
   const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
   const folder = createFolder(onTestFinished);
   const records = createProcessRecords({
@@ -37,11 +35,11 @@ async function setUp() {
     log: createTestLog().log,
   });
   const beat = async (id: string, age: number) => {
-    await store.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
+    await store.processes.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
-    const { incidents } = await store.listIncidents({ limit: 10 });
+    const { incidents } = await store.list.listIncidents({ limit: 10 });
     return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server ?? 0;
   };
   return { records, store, state, folder, beat, deaths };
@@ -72,14 +70,18 @@ describe('a replica', () => {
 
   it('counts no death of a process that ended on purpose while the store was away', async () => {
     const { records, store, state, deaths, folder } = await setUp();
-    await store.storeHeartbeat({ ...START, id: 'own', environment: 'staging' }, { inFlight: [], memory: 1 }, 0);
+    await store.processes.storeHeartbeat(
+      { ...START, id: 'own', environment: 'staging' },
+      { inFlight: [], memory: 1 },
+      0,
+    );
     state.away = true;
     await expect(records.end()).rejects.toThrow(StoreAwayError);
     state.away = false;
     const journal = { process: 'own', folder, bytes: 0, release: () => undefined };
     expect(await records.endOf(journal)).toBe('staging');
     expect(await deaths()).toBe(0);
-    expect(await store.readUnended('own')).toBeUndefined();
+    expect(await store.processes.readUnended('own')).toBeUndefined();
   });
 
   it('marks its end in its folder, also if its last heartbeat hangs', () => {
