@@ -17,14 +17,14 @@ export interface Heartbeat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */
   readonly memory: number;
+  /** How long its main thread has been blocked (ms), or 0. */
+  readonly blockedMs: number;
 }
 
 /** The record of a dead process. */
 export interface DeadProcess extends ProcessStart, Heartbeat {
   /** When it sent its last heartbeat (ms since 1970, by the store's clock). */
   readonly beatAt: number;
-  /** How long its main thread had been blocked at the last heartbeat (ms). */
-  readonly blockedMs: number;
 }
 
 export function createProcessTable(context: StoreContext) {
@@ -33,8 +33,7 @@ export function createProcessTable(context: StoreContext) {
   /** @param beatAt an expression. @param onConflict what to do if the process is known */
   async function store(
     { id, build, release, environment, startedAt }: ProcessStart,
-    { inFlight, memory }: Heartbeat,
-    blockedMs: number,
+    { inFlight, memory, blockedMs }: Heartbeat,
     { beatAt, onConflict }: { readonly beatAt: string; readonly onConflict: string },
   ): Promise<void> {
     await driver.run(
@@ -49,8 +48,8 @@ export function createProcessTable(context: StoreContext) {
      * Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. A clean end is
      * final, because a database that hung can run the last heartbeat after it.
      */
-    storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat, blockedMs: number): Promise<void> =>
-      store(start, heartbeat, blockedMs, {
+    storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat): Promise<void> =>
+      store(start, heartbeat, {
         beatAt: driver.dialect.now,
         onConflict: `DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
           blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL
@@ -59,7 +58,11 @@ export function createProcessTable(context: StoreContext) {
 
     /** Records a process that left a journal but never reached the store. */
     storeUnknown: (start: ProcessStart): Promise<void> =>
-      store(start, { inFlight: [], memory: 0 }, 0, { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' }),
+      store(
+        start,
+        { inFlight: [], memory: 0, blockedMs: 0 },
+        { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' },
+      ),
 
     async storeEnd(id: string): Promise<void> {
       await driver.run(

@@ -134,7 +134,7 @@ describeStores('retention', (open) => {
     }
     for (const id of ['alive', 'ended']) {
       const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };
-      await store.processes.storeHeartbeat(start, { inFlight: [], memory: 1 }, 0);
+      await store.processes.storeHeartbeat(start, { inFlight: [], memory: 1, blockedMs: 0 });
     }
     await store.processes.storeEnd('ended');
     await driver.run('UPDATE desk_journals SET at = at - ?', [91 * Day]);
