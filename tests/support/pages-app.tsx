@@ -135,7 +135,7 @@ export function createTestPages(
 /** Serves a route table with the real app, on a free port, until the test ends. */
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: BUILD_ID }), { log });
+  const funnel = createFunnel(createFailureMaker({ build: BUILD_ID }, { scrubber: noScrubber }), { log });
   const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
   const {
     createContext,

@@ -88,16 +88,16 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     return async (...args) => ((await getNavigator()).router[name] as AnyCall)(...args);
   }
   const revalidate = passOn('revalidate');
-  const standIn = createStandIn({
-    tree,
-    payload,
-    location: readLocation(),
-    navigate: passOn('navigate'),
-    fetch: passOn('fetch'),
-    revalidate,
-    // After the effects of this commit, because one of them registers the key with the new router.
-    deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
-  });
+  const standIn = createStandIn(
+    { tree, payload, location: readLocation() },
+    {
+      navigate: passOn('navigate'),
+      fetch: passOn('fetch'),
+      revalidate,
+      // After the effects of this commit, because one of them registers the key with the new router.
+      deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
+    },
+  );
 
   const engine: Engine = {
     host: window.location.host,

@@ -73,7 +73,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
 
   async function start(tokens: readonly OperatorToken[]) {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: MANIFEST.buildId }), {
+    const funnel = createFunnel(createFailureMaker({ build: MANIFEST.buildId }, { scrubber: noScrubber }), {
       log,
       toUrl: desk.toUrl,
     });

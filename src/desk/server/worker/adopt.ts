@@ -62,7 +62,7 @@ export function createDeadJournals(folder: string, own: string, { writer, proces
         noteInherited();
       }
     },
-    /** Leaves those that are not stored yet to another process. */
+    /** Leaves journals that are not stored yet to another process. */
     release(): void {
       for (const journal of dead) journal.release(false);
     },

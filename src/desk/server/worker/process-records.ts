@@ -13,7 +13,7 @@ interface OwnProcess {
   readonly start: ProcessStart;
   /** The folder of its journal. */
   readonly folder: string;
-  /** What its heartbeats tell of the main thread. */
+  /** Reads the state of the main thread, for its heartbeats. */
   readonly readState: () => Omit<Heartbeat, 'memory'>;
 }
 

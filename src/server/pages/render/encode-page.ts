@@ -16,7 +16,7 @@ export interface EncodedPage {
   readonly encoded: Encoded;
 }
 
-interface Encoding {
+export interface Encoding {
   readonly runtime: PageRuntime;
   readonly pageRequest: PageRequest;
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
 import { languageOf } from '../../../shared/rendering/language.ts';
 import { RouterView } from '../../../shared/rendering/router-view.tsx';
-import { createStandIn } from '../../../shared/routing/stand-in.ts';
+import { createStandIn, type ForwardedCalls } from '../../../shared/routing/stand-in.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { PagePayload } from '../../../shared/wire/payload.ts';
 import type { PageRequest } from '../page-request.ts';
@@ -42,7 +42,7 @@ export function PageTree({
     key: 'default',
     mask: undefined,
   };
-  const router = createStandIn({ tree, payload, location, ...NO_NAVIGATION });
+  const router = createStandIn({ tree, payload, location }, NO_NAVIGATION);
   const head = preloadsOf(runtime.server.manifest, payload.routes).map((href) => (
     <link key={href} rel="modulepreload" href={href} nonce={nonce} />
   ));
@@ -67,7 +67,7 @@ function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
   return [...urls];
 }
 
-const NO_NAVIGATION = {
+const NO_NAVIGATION: ForwardedCalls = {
   navigate: refuseNavigation,
   fetch: refuseNavigation,
   revalidate: refuseNavigation,

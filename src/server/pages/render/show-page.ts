@@ -60,7 +60,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
-    void writeDocument({ runtime, pageRequest, page, rendered, target: response, nonce });
+    void writeDocument(exchange, { page, rendered, target: response, nonce });
   } catch (error) {
     rendered.render.replace();
     throw error;

@@ -60,14 +60,15 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
   if (misplaced[0]) return toFailed(withFailure(pageRequest, loaded, misplaced[0]));
 
   const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
-  const rendered = await renderPage({ runtime, pageRequest, payload, nonce: marks.nonce, isShell: true });
+  const { nonce, trace } = marks;
+  const rendered = await renderPage({ runtime, pageRequest, payload, nonce, isShell: true });
   if (rendered.kind === 'last-resort') return toFailed(withError(loaded, { [FRAME_ROUTE]: rendered.error }));
   if (rendered.kind !== 'page') return toFailed(rendered);
   if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));
   const { text, postponed } = rendered.render.prerendered ?? { text: '', postponed: undefined };
   const target = new MemoryTarget();
   const page = { ...encoded, encoded: { head, late: each(lines) } };
-  await writeDocument({ runtime, pageRequest, page, rendered, target, ...marks });
+  await writeDocument({ runtime, pageRequest }, { page, rendered, target, nonce, trace });
   const html = target.bytes.toString().slice(0, -CLOSING.length);
   const data = [head, ...lines].join('\n');
   return {
@@ -79,7 +80,7 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
       payload,
       data,
       etag: toEtag(runtime.server.manifest, data),
-      parts: text === '' ? undefined : cut(addNonce(html, marks.nonce), marks),
+      parts: text === '' ? undefined : cut(addNonce(html, nonce), marks),
       marks,
       postponed,
     },

@@ -96,12 +96,12 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
 
   const { data, promises } = shell.fill(payload.data, holes);
   const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(pageRequest)) : undefined;
-  const parts = { target: response, lead: '', tail: [], late, isResumed: true };
+  const texts = { lead: '', tail: [], late, isResumed: true };
   const slot = runtime.server.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
-  if (postponed === undefined) new PageSink({ ...parts, onEnd() {} }).end();
+  if (postponed === undefined) new PageSink(response, texts).end();
   // Not awaited: see `sendDocument`.
-  else void new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed }).send(parts);
+  else void new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed }).send(response, texts);
   return true;
 }
 

@@ -42,7 +42,7 @@ async function renderStaticPage(
   if (rendered.kind !== 'page') return undefined;
   const target = new MemoryTarget();
   const lines: string[] = [];
-  await writeDocument({ runtime, pageRequest, page, rendered, target, lines });
+  await writeDocument({ runtime, pageRequest }, { page, rendered, target, lines });
   const { errors } = rendered.payload;
   const failed = pageRequest.hasFailed || errors !== undefined;
   // One that failed is sent once, and not kept.
