@@ -142,7 +142,7 @@ const AREAS = {
       ],
       [
         'responses never expire',
-        'src/client/page-data/prefetches.ts',
+        'src/client/page-data/page-entries.ts',
         '(isStatic(entry) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME)',
         'STATIC_STALE_TIME',
       ],

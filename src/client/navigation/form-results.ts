@@ -6,26 +6,28 @@ import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { ACTION_FIELD, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
-import type { PageDataStore } from '../page-data/store.ts';
 import { leaveOldBuild } from './load-document.ts';
-import { type PageResults, type PageResultsOptions, type Results, toFailure, type Wanted } from './page-results.ts';
+import {
+  type PageEvents,
+  type PageResults,
+  type PageSources,
+  type Results,
+  type ShownPage,
+  toFailure,
+  type Wanted,
+} from './page-results.ts';
 import { keepPageState } from './page-state.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 
-export interface FormResultsOptions extends Pick<PageResultsOptions, 'build' | 'onFailure'> {
-  readonly store: PageDataStore;
-  /** Called when a form is sent, except a fetcher's. */
-  readonly onSend: () => void;
-  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
-  readonly onAnswer: (isTaken: boolean) => void;
-  /** Returns a sentence of Spillway in the language of the page. */
-  readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
-}
+interface FormResultsOptions
+  extends Pick<ShownPage, 'toText'>,
+    Pick<PageEvents, 'onFailure' | 'onSend' | 'onAnswer'>,
+    Pick<PageResults, 'redirect'> {}
 
 /** Creates the functions that send a form, and keep the page data that its action returned for the router's next load. */
 export function createFormResults(
-  { build, store, onFailure, onSend, onAnswer, toText }: FormResultsOptions,
-  { redirect }: Pick<PageResults, 'redirect'>,
+  { build, store }: Pick<PageSources, 'build' | 'store'>,
+  { toText, redirect, onFailure, onSend, onAnswer }: FormResultsOptions,
 ) {
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
   /** Answers to forms so far (count). */

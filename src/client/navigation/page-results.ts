@@ -1,19 +1,44 @@
 import type { DataStrategyResult, RouterState } from 'react-router';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
 import type { PageError, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import type { PageDataResult } from '../page-data/fetch-page-data.ts';
+import type { PageDataStore } from '../page-data/store.ts';
 import { loadDocument, requireReachable } from './load-document.ts';
 import type { NextPage } from './next-page.ts';
 import { keepPageState } from './page-state.ts';
+import type { RouteLoader } from './route-loader.ts';
 
-export interface PageResultsOptions extends Pick<NextPage, 'prepare'> {
+/** Where the data and the code of a page come from. */
+export interface PageSources extends Pick<NextPage, 'prepare'>, Pick<RouteLoader, 'load'> {
+  /** The build that this browser runs. */
   readonly build: string;
-  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
-  readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
+  readonly store: PageDataStore;
+  /** Whether a route has `mode: 'shell'`. */
+  readonly isShell: (id: string) => boolean;
+}
+
+/** Reads the page that is shown. */
+export interface ShownPage {
   /** The router's state. When a request begins, it has the form and the fragment, which the request lacks. */
   readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers' | 'loaderData' | 'errors'>;
+  /** Returns a sentence of Spillway in the language of the page. */
+  readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
+}
+
+export interface PageEvents {
+  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
+  readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   /** Called before a document replaces the page of a navigation. */
   readonly onLeave: () => void;
+  /** Called if the page stays, so that the navigation is over. The message says why no document was loaded. */
+  readonly onStay: (message?: string) => void;
+  /** Called when Back shows a page from memory, which can have changed since. */
+  readonly onRecall: (url: string) => void;
+  /** Called when a form is sent, except a fetcher's. */
+  readonly onSend: () => void;
+  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
+  readonly onAnswer: (isTaken: boolean) => void;
 }
 
 /** What the router shows, by route. */
@@ -44,7 +69,11 @@ export const STAYED = Symbol('stayed');
 export type PageResults = ReturnType<typeof createPageResults>;
 
 /** Creates the functions that make what the router shows of an answer, or load a document in its place. */
-export function createPageResults({ build, prepare, onFailure, getState, onLeave }: PageResultsOptions) {
+export function createPageResults(
+  { build, prepare }: Pick<PageSources, 'build' | 'prepare'>,
+  { getState }: Pick<ShownPage, 'getState'>,
+  { onFailure, onLeave }: Pick<PageEvents, 'onFailure' | 'onLeave'>,
+) {
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
   async function leave(wanted: Wanted, url: string, { guarded = true, isUncertain = false } = {}): Promise<void> {
     const { navigation, fetcherKey, request } = wanted;

@@ -16,10 +16,8 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 export interface HttpServerOptions {
-  readonly log: Logger;
   readonly limits: ConnectionLimits;
   readonly trust: ProxyTrust;
-  readonly count?: Count | undefined;
   /** How long an idle connection is kept, a whole request can take to arrive, and a connection can be silent (ms). */
   readonly times: { readonly keepAlive: number; readonly request: number; readonly socket: number };
   /** What may wait in memory for clients that do not read (bytes). For tests. */
@@ -28,9 +26,19 @@ export interface HttpServerOptions {
   readonly headers: HeaderList;
 }
 
+/** Where the server records what reaches no step. */
+export interface HttpServerRecords {
+  readonly log: Logger;
+  readonly count?: Count | undefined;
+}
+
 /** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
-export function createHttpServer(listener: RequestListener, options: HttpServerOptions) {
-  const { log, count, times, headers } = options;
+export function createHttpServer(
+  listener: RequestListener,
+  options: HttpServerOptions,
+  { log, count }: HttpServerRecords,
+) {
+  const { trust, times, headers } = options;
   const server = createServer({
     headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
     requestTimeout: times.request,
@@ -42,8 +50,8 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     insecureHTTPParser: false,
   });
   server.setTimeout(times.socket);
-  const connections = trackConnections(server, options);
-  drainUnreadBodies(server, connections, options.trust);
+  const connections = trackConnections(server, { limits: options.limits, trust, log, count });
+  drainUnreadBodies(server, connections, trust);
   limitUnsentBytes(server, { sockets: connections.sockets, count, most: options.maxUnsentBytes });
   const closing = new WeakSet<Socket>();
 

@@ -142,14 +142,12 @@ function toServer(
   app: ReturnType<typeof createApp>,
   limit: number,
 ): HttpServer {
-  return createHttpServer(app, {
-    log,
-    limits: toConnectionLimits(limit, config.maxConnectionsPerAddress),
-    trust: rules.trust,
-    count: metrics.count,
-    times: config.times,
-    headers: toSecurityHeaders(rules.origins),
-  });
+  const limits = toConnectionLimits(limit, config.maxConnectionsPerAddress);
+  return createHttpServer(
+    app,
+    { limits, trust: rules.trust, times: config.times, headers: toSecurityHeaders(rules.origins) },
+    { log, count: metrics.count },
+  );
 }
 
 /** Registers the gauges that are read with the metrics. */

@@ -48,17 +48,12 @@ function start() {
   const location = { pathname: '/list', search: '', hash: '' };
   const state = { location, navigation: {}, fetchers, loaderData: { list: 'shown' }, errors: null };
   const onStay = vi.fn();
-  const strategy = createDataStrategy({
-    ...{ build: 'b', store, getState: () => state as never, toText: (text) => text },
-    ...{ load: async () => undefined, prepare: async () => undefined },
-    isShell: () => false,
-    onFailure: () => undefined,
-    onRecall: () => undefined,
-    onSend: () => undefined,
-    onAnswer: () => undefined,
-    onLeave: () => undefined,
-    onStay,
-  });
+  const ignore = () => undefined;
+  const strategy = createDataStrategy(
+    { build: 'b', store, load: async () => undefined, prepare: async () => undefined, isShell: () => false },
+    { getState: () => state as never, toText: (text) => text },
+    { onFailure: ignore, onLeave: ignore, onStay, onRecall: ignore, onSend: ignore, onAnswer: ignore },
+  );
   async function ask(
     path: string,
     { fetcherKey = null, unstable_navigationType = null, ...more }: Ask = {},

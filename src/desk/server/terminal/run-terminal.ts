@@ -175,9 +175,9 @@ async function list({ values, store, settings, print, tell, now }: Desk): Promis
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals, environments] = await Promise.all([
-    store.listIncidents({ ...filter, limit: Number(limit) }),
-    store.countStates(filter),
-    store.listEnvironments(),
+    store.list.listIncidents({ ...filter, limit: Number(limit) }),
+    store.list.countStates(filter),
+    store.builds.listEnvironments(),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
   if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
@@ -191,17 +191,17 @@ async function list({ values, store, settings, print, tell, now }: Desk): Promis
 async function show(desk: Desk, words: readonly string[]): Promise<void> {
   const { values, store, settings, print, now } = desk;
   const text = words.join(' ');
-  const named = await store.resolveQuery(text);
-  const found = named && (await store.find(named, values.environment ?? named.environment));
+  const named = await store.finder.resolveQuery(text);
+  const found = named && (await store.finder.find(named, values.environment ?? named.environment));
   if (!found) {
     const digest = parseAddress(text)?.digest;
-    const deletion = digest === undefined ? undefined : await store.readDeletion(digest, values.environment);
+    const deletion = digest === undefined ? undefined : await store.history.readDeletion(digest, values.environment);
     if (deletion) throw new TerminalError(toDeletedWords(deletion));
     throw new TerminalError(
       `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,
     );
   }
-  const details = await store.readDetails(found.incident.key, found.occurrence?.occurrence ?? named.occurrence);
+  const details = await store.details.readDetails(found.incident.key, found.occurrence?.occurrence ?? named.occurrence);
   if (values.test) return writeTest(desk, details.shown?.full && presentTest(details.shown.full));
   const { links, environment } = settings;
   const incident = presentIncident(found, details, { links, environment, now });
@@ -276,19 +276,19 @@ async function forgetVisitor(text: string, store: Store): Promise<number> {
   const whom = text.trim();
   const address = parseAddress(whom);
   // A visitor id can look like an address.
-  const found = address?.occurrence === undefined ? undefined : await store.find(address);
+  const found = address?.occurrence === undefined ? undefined : await store.finder.find(address);
   if (found?.occurrence) {
     const { key, occurrence, visitor } = found.occurrence;
-    if (visitor !== undefined) return store.forgetVisitor(visitor);
-    return (await store.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
+    if (visitor !== undefined) return store.visitors.forgetVisitor(visitor);
+    return (await store.changes.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
   }
   const visitors = [whom, ...(isIP(whom) > 0 ? await hashAddress(whom, store) : [])];
   let count = 0;
-  for (const visitor of visitors) count += await store.forgetVisitor(visitor);
+  for (const visitor of visitors) count += await store.visitors.forgetVisitor(visitor);
   return count;
 }
 
 async function hashAddress(ip: string, store: Store): Promise<string[]> {
-  const salts = await store.listSalts();
+  const salts = await store.visitors.listSalts();
   return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
 }

@@ -8,8 +8,7 @@ import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
 if (!parentPort) throw new Error('This file is a worker thread of the desk, and does nothing by itself.');
 const port = parentPort;
 const start = workerData as WorkerStart; // from `createWorkerThread`
-const worker = createDeskWorker({
-  start,
+const worker = createDeskWorker(start, {
   log: createMessageLog(),
   onBlocked: (report) => say({ say: 'blocked', report }),
   onRetained: (report) => say({ say: 'retained', report }),

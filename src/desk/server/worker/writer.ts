@@ -9,8 +9,6 @@ import type { StoreHolder } from '../store/store-holder.ts';
 import type { MoveJournal, ProcessJournal } from './move-journal.ts';
 
 interface WriterOptions {
-  /** The journal of this process. */
-  readonly journal: ProcessJournal;
   readonly moveJournal: MoveJournal;
   readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
   readonly holder: Pick<StoreHolder, 'use'>;
@@ -22,8 +20,13 @@ interface WriterOptions {
 
 export type Writer = ReturnType<typeof createWriter>;
 
-/** Writes journals to the store: that of this process when it grows, and again if it failed. */
-export function createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log }: WriterOptions) {
+/**
+ * Writes journals to the store: that of this process when it grows, and again if it failed.
+ *
+ * @param journal that of this process
+ */
+export function createWriter(journal: ProcessJournal, options: WriterOptions) {
+  const { moveJournal, signals, holder, retryFirst, count, log } = options;
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -117,7 +120,7 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
       if (process === journal.process) await running?.catch(() => undefined);
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });
-      await holder.use((store) => store.forgetJournal(process));
+      await holder.use((store) => store.journals.forgetJournal(process));
     },
     stop() {
       isStopped = true;

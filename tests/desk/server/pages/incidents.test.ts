@@ -36,7 +36,8 @@ async function start() {
       [...(await show(path)).text.matchAll(/href="\/desk\/([0-9A-Z]{8})"/g)].map(([, digest]) => digest),
     act: (name: string, digest: string | readonly string[]) =>
       site.post('/desk', { _action: `incidents.${name}`, digest } as Record<string, string>, cookie),
-    readStates: () => Promise.all(DIGESTS.map(async (digest) => (await site.store.find({ digest }))?.incident.state)),
+    readStates: () =>
+      Promise.all(DIGESTS.map(async (digest) => (await site.store.finder.find({ digest }))?.incident.state)),
   };
 }
 

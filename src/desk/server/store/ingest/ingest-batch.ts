@@ -1,13 +1,11 @@
-import type { Failure } from '#engine/tracker';
 import type { LogPosition } from '../../ingest/segments.ts';
 import { type Alias, storeAliases } from '../alias-table.ts';
 import { toKey } from '../incident-key.ts';
 import { queueNotifications } from '../notification-table.ts';
-import { claimDead } from '../process-table.ts';
 import { storeSearch } from '../search-text.ts';
 import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { groupByIncident, type NewOccurrence, toNewOccurrence } from './batch.ts';
+import { groupByIncident, type NewOccurrence } from './batch.ts';
 import { reopenIncidents } from './reopen-incidents.ts';
 import { storeIncidents } from './store-incidents.ts';
 import { storeOccurrences } from './store-occurrences.ts';
@@ -29,8 +27,8 @@ interface Refused {
   readonly reason: string;
 }
 
-/** What the desk worker stores. */
-export function createIngest(context: StoreContext) {
+/** The journals of the processes, and how far each is stored. */
+export function createJournalTable(context: StoreContext) {
   const { driver } = context;
   return {
     /**
@@ -76,18 +74,6 @@ export function createIngest(context: StoreContext) {
         return refused.map(({ occurrence, reason }) => ({ occurrence, reason }));
       }),
 
-    /**
-     * Records the death of a process, together with its incident.
-     *
-     * @returns false if the process has ended cleanly, or another process recorded its death
-     */
-    recordDeath: (process: string, full: Failure, environment: string): Promise<boolean> =>
-      driver.transaction(async (sql) => {
-        if (!(await claimDead(sql, process))) return false;
-        await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
-        return true;
-      }),
-
     /** Returns the position up to which a journal is stored. */
     async readPosition(process: string): Promise<LogPosition> {
       const [row] = await driver.all<LogPosition>(
@@ -109,7 +95,8 @@ function toRefusal(error: unknown): QueryFailedError {
   return new QueryFailedError('value', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
+/** Stores a batch in a transaction. */
+export async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
   const { occurrences, environment = context.environment, revalidations = [] } = batch;
   const incidents = groupByIncident(occurrences, environment);
   if (incidents.length > 0) {
