@@ -1,4 +1,4 @@
-import { type ReactNode, startTransition, useState } from 'react';
+import { type ReactNode, startTransition, useEffect, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import type { DataRouter, Location } from 'react-router';
 import { type Engine, EngineContext, type ErrorPages } from '../../shared/rendering/engine-context.ts';
@@ -54,7 +54,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
   const loader = createRouteLoader(tree.definitions, payload);
   await loader.load(payload.routes);
 
-  let exchange: ((router: DataRouter) => void) | undefined;
+  let exchange: (() => void) | undefined;
   let navigator: Promise<Navigator> | undefined;
   function getNavigator(): Promise<Navigator> {
     navigator ??= loadNavigator();
@@ -63,7 +63,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
   async function loadNavigator(): Promise<Navigator> {
     try {
       const { createNavigator } = await import('../navigation/navigator.ts');
-      const created = createNavigator({
+      live = createNavigator({
         tree,
         base,
         payload,
@@ -73,9 +73,8 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
         loader,
         onFailure: reporting.report,
       });
-      live = created;
-      startTransition(() => exchange?.(created.router));
-      return created;
+      exchange?.();
+      return live;
     } catch (error) {
       reporting.report(error);
       throw error;
@@ -119,7 +118,11 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
 
   function Root(): ReactNode {
     const [router, setRouter] = useState<DataRouter>(standIn);
-    exchange = setRouter;
+    // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
+    useEffect(() => {
+      exchange = () => startTransition(() => live && setRouter(live.router));
+      exchange();
+    }, []);
     return <RouterView router={router} />;
   }
 
