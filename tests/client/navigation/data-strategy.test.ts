@@ -63,8 +63,9 @@ function start() {
     path: string,
     { fetcherKey = null, unstable_navigationType = null, ...more }: Ask = {},
     init: RequestInit = {},
+    needsData = true,
   ) {
-    const matches = [{ route: { id: 'list' }, shouldCallHandler: () => true }] as never;
+    const matches = [{ route: { id: 'list' }, shouldCallHandler: () => needsData }] as never;
     const request = new Request(`https://site.test${path}`, init);
     const args = {
       request,
@@ -187,6 +188,17 @@ it('a link that is followed while a form is sent shows nothing from before the f
   abort.abort();
   expect(await sent).toBe('AbortError');
   expect(await navigate('/cart')).toMatchObject({ result: ['book'] });
+});
+
+it('the page that a fetcher brings of another URL is not shown when the visitor follows a link there later', async () => {
+  const { ask, navigate } = start();
+  answer.mockImplementation(async (_url, { method }) => {
+    const action = { action: 'list.star', status: 422, errors: { '': 'No.' } };
+    return method === 'POST' ? toPage('before', { action } as never) : toPage('now');
+  });
+  await ask('/cart', { fetcherKey: 'a' }, { method: 'POST', body: new URLSearchParams() });
+  await ask('/list', { unstable_initiator: 'fetcher' }, {}, false);
+  expect(await navigate('/cart')).toMatchObject({ result: 'now' });
 });
 
 it('the page that a slow answer brings does not undo what a later answer showed', async () => {
