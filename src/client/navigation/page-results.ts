@@ -38,6 +38,9 @@ export interface Wanted {
 
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
+/** How many redirects browsers follow before they say that there is no end (count). */
+const MAX_REDIRECTS = 20;
+
 /** Thrown if a document was loaded and the page stays nevertheless. */
 export const STAYED = Symbol('stayed');
 
@@ -45,6 +48,9 @@ export type PageResults = ReturnType<typeof createPageResults>;
 
 /** Creates the functions that make what the router shows of an answer, or load a document in its place. */
 export function createPageResults({ build, prepare, onFailure, getState, onLeave }: PageResultsOptions) {
+  /** Since a page was shown (count). */
+  let redirects = 0;
+
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
   async function leave(wanted: Wanted, url: string, { guarded = true, isUncertain = false } = {}): Promise<void> {
     const { navigation, fetcherKey, request } = wanted;
@@ -85,12 +91,17 @@ export function createPageResults({ build, prepare, onFailure, getState, onLeave
   async function redirect({ redirect: to, reload }: RedirectPayload, wanted: Wanted): Promise<Results> {
     const { leaf, hash } = wanted;
     const location = to.includes('#') ? to : to + hash;
-    if (reload) await leave(wanted, location, { guarded: false });
+    redirects += 1;
+    if (reload || redirects > MAX_REDIRECTS) {
+      redirects = 0;
+      await leave(wanted, location, { guarded: false });
+    }
     return { [leaf]: { type: 'data', result: new Response(null, { status: 302, headers: { Location: location } }) } };
   }
 
   async function showPage(payload: PagePayload): Promise<Results> {
     await prepare(payload);
+    redirects = 0;
     return toResults(payload);
   }
 

@@ -173,6 +173,18 @@ it('the page is loaded again by its document if another build accepted the form 
   await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
 });
 
+it('redirects without an end are left to the browser', async () => {
+  const { navigate, onStay } = start();
+  const headers = { 'Content-Type': WIRE_TYPE };
+  answer.mockImplementation(async () => new Response('{"d":{"build":"b","redirect":"/list"}}\n', { headers }));
+  for (let redirects = 0; redirects < 20; redirects++) {
+    expect(await navigate('/list')).toMatchObject({ result: { status: 302 } });
+  }
+  void navigate('/list');
+  await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
+  expect(onStay).not.toHaveBeenCalled();
+});
+
 it('a link that is followed while a form is sent shows nothing from before the form', async () => {
   const { store, navigate, send } = start();
   let cart: string[] = [];
