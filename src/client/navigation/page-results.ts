@@ -57,8 +57,8 @@ export function createPageResults({ build, prepare, onFailure, getState, onLeave
     await requireReachable(url, isUncertain, request.signal);
     if (fetcherKey === null) onLeave();
     removeEventListener('pagehide', keepPageState);
-    if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
-      throw STAYED;
+    const isReplaced = navigation === 'REPLACE' || navigation === 'POP';
+    if (await loadDocument(url, { guarded, isReplaced }, request.signal)) throw STAYED;
   }
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
