@@ -24,7 +24,9 @@ it.each([
   ['a DOMException', new DOMException('late', 'TimeoutError'), 'TimeoutError', 'late'],
 ])('a thrown value can be %s', (_what, thrown, className, message) => {
   expect(readErrors(thrown, PATHS)).toEqual([expect.objectContaining({ class: className, message })]);
-  expect(readErrors(new Error('x', { cause: thrown }), PATHS)[1]?.message).toEqual(thrown == null ? undefined : message);
+  expect(readErrors(new Error('x', { cause: thrown }), PATHS)[1]?.message).toEqual(
+    thrown == null ? undefined : message,
+  );
 });
 
 it('causes follow in order, up to a cycle, and at most ten', () => {
