@@ -150,8 +150,8 @@ const AREAS = {
       [
         'prefetches have no limit',
         'src/client/page-data/prefetches.ts',
-        'while (countPrefetches() < PREFETCH_CONCURRENCY) {',
-        'while (countPrefetches() < PREFETCH_CONCURRENCY * 10) {',
+        'while (entries.countPrefetches() < PREFETCH_CONCURRENCY) {',
+        'while (entries.countPrefetches() < PREFETCH_CONCURRENCY * 10) {',
       ],
       [
         'another build is not noticed',

@@ -7,7 +7,8 @@ import type { Count } from '../request/counters.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { sendText } from '../request/send-body.ts';
 import { ALL_METHODS, type Step } from '../request/step.ts';
-import { type ConnectionLimits, trackConnections } from './connections.ts';
+import type { ConnectionLimits } from './admission.ts';
+import { trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
 import { limitUnsentBytes } from './unsent-bytes.ts';
 
