@@ -5,7 +5,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Second } from '../../shared/units.ts';
 import type { UpgradedSockets } from '../connection/drain.ts';
-import { endWith, type HttpServer } from '../connection/http-server.ts';
+import { endSocket, type HttpServer } from '../connection/http-server.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
@@ -130,7 +130,7 @@ export function handleUpgrades(
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 does not call `shouldUpgradeCallback`, and passes on every upgrade request.
     if (!isOurs(req)) {
-      endWith(socket, 400, headers);
+      endSocket(socket, 400, headers);
       return;
     }
     const res = new ServerResponse(req);
@@ -146,7 +146,7 @@ export function handleUpgrades(
   return sockets;
 }
 
-/** The sockets that handlers have taken over. */
+/** The sockets that speak WebSocket. */
 function createSockets(): UpgradedSockets & { readonly add: (socket: Socket) => boolean } {
   /** How much was written to each before (bytes). */
   const sockets = new Map<Socket, number>();

@@ -24,7 +24,7 @@ import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
 import { createEchoes, createKnownBuilds, createNewIncidents, createRecentIds } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
-import type { KnownBuild, Reading, ReportScrubber, Sender, Upstream } from './report-parts.ts';
+import type { KnownBuild, Reading, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
 interface TunnelRules {
@@ -192,7 +192,7 @@ function createKeep({ tracker, upstream, count, log }: Sinks): (failure: Failure
   };
 }
 
-function toReportSender(req: IncomingMessage, origins: Origins, scrubber: ReportScrubber): Sender {
+function toReportSender(req: IncomingMessage, origins: Origins, scrubber: ReportScrubber): ReportSender {
   const info = requestInfo(req);
   const { origin } = info;
   // Behind a proxy that changes the host, only the browser knows the origin of its page.
