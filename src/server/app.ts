@@ -157,6 +157,7 @@ export function createApp(
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
+    api?.named,
     inFlight && recordInFlight(inFlight, scrubPath),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
@@ -195,14 +196,14 @@ export function createApp(
   }
 
   function mountProductsApi({ parts = [], document = { title: 'API', version: '1' }, store }: SiteApi) {
-    const { operations, handlers, canAnswer } = mountApi(parts, { app: inner, base: '/api', document, store });
+    const { operations, named, handlers, canAnswer } = mountApi(parts, { app: inner, base: '/api', document, store });
     const answer: Step = (req, res, next) => {
       if (!isProductsApi(requestInfo(req).path)) return next();
       res.setHeader('Cache-Control', toPrivateCaching(req));
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
+    return { named, operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {

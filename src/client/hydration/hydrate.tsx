@@ -1,4 +1,4 @@
-import { type ReactNode, startTransition, useState } from 'react';
+import { type ReactNode, startTransition, useEffect, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import { type Engine, EngineContext, type ErrorPages } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf } from '../../shared/rendering/language.ts';
@@ -69,9 +69,14 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     },
   };
 
+  const standIn = navigator.router;
   function Root(): ReactNode {
-    const [router, setRouter] = useState(navigator.router);
-    navigator.onRouter = (live) => startTransition(() => setRouter(live));
+    const [router, setRouter] = useState(standIn);
+    // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
+    useEffect(() => {
+      navigator.onRouter = () => startTransition(() => setRouter(navigator.router));
+      navigator.onRouter();
+    }, []);
     return <RouterView router={router} />;
   }
 

@@ -10,8 +10,8 @@ export interface LateNavigator {
   router: DataRouter;
   /** Undefined until it has loaded. */
   live?: Navigator;
-  /** Called with the router once it has loaded. */
-  onRouter?: (router: DataRouter) => void;
+  /** Called once the router itself has loaded. */
+  onRouter?: () => void;
   load(): Promise<Navigator>;
 }
 
@@ -23,7 +23,7 @@ export function createLateNavigator(app: BrowserApp, page: FirstPage, report: Re
     const live = createNavigator(app, page, { shown: late.router.state, onFailure: report });
     late.live = live;
     late.router = live.router;
-    late.onRouter?.(live.router);
+    late.onRouter?.();
     return live;
   }
 

@@ -27,7 +27,7 @@ export function createDataStrategy(sources: PageSources, shown: ShownPage, event
   async function load(wanted: Wanted): Promise<Results> {
     const { request, url, hash, routes, leaf, navigation } = wanted;
     const isFetcher = wanted.fetcherKey !== null;
-    const fresh = isFetcher ? undefined : forms.takeFresh(url);
+    const fresh = isFetcher ? undefined : forms.takeFresh();
     if (fresh) return showPage(fresh);
     if (leaf === NOT_FOUND_ROUTE) await leave(wanted, url + hash, { guarded: false });
     if (store.isSkewed() && !isFetcher) {

@@ -99,13 +99,16 @@ export function createFormResults(
 
   return {
     act,
-    /** Whether the last action returned the data of this page. */
-    hasFresh: (url: string) => fresh?.url === url,
-    /** Returns that data, once. Data of another page gets stale from here on, so it is dropped. */
-    takeFresh(url: string): PagePayload | undefined {
+    /** Whether the last action returned the data of this page. That of another page gets stale from here on: it is dropped. */
+    hasFresh(url: string): boolean {
+      if (fresh?.url !== url) fresh = undefined;
+      return fresh !== undefined;
+    },
+    /** Returns that data, once. */
+    takeFresh(): PagePayload | undefined {
       const brought = fresh;
       fresh = undefined;
-      return brought?.url === url ? brought.payload : undefined;
+      return brought?.payload;
     },
   };
 }

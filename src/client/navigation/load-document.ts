@@ -30,10 +30,15 @@ export async function requireReachable(url: string, isUncertain: boolean, signal
  * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
  * load, or at a URL without a page.
  *
+ * @param signal aborted when another navigation begins, whose page the document must not replace
  * @returns true once it is clear that the page stays, or when Back shows it again; false if this URL was loaded a
  *   moment ago, so that loading it again would not help
  */
-export async function loadDocument(path: string, how: { guarded: boolean; isReplaced: boolean }): Promise<boolean> {
+export async function loadDocument(
+  path: string,
+  how: { guarded: boolean; isReplaced: boolean },
+  signal?: AbortSignal,
+): Promise<boolean> {
   const { href } = new URL(path, location.origin);
   if (how.guarded && wasJustLoaded(href)) return false;
   if (withoutHash(href) === withoutHash(location.href)) {
@@ -53,6 +58,7 @@ export async function loadDocument(path: string, how: { guarded: boolean; isRepl
     }
     setTimeout(stay, REPLACE_TIME);
     addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
+    signal?.addEventListener('abort', () => window.stop(), listening);
   });
 }
 

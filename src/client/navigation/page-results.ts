@@ -63,6 +63,9 @@ export interface Wanted {
 
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
+/** How many redirects browsers follow before they say that there is no end (count). */
+const MAX_REDIRECTS = 20;
+
 /** Thrown if a document was loaded and the page stays nevertheless. */
 export const STAYED = Symbol('stayed');
 
@@ -74,14 +77,17 @@ export function createPageResults(
   { getState }: Pick<ShownPage, 'getState'>,
   { onFailure, onLeave }: Pick<PageEvents, 'onFailure' | 'onLeave'>,
 ) {
+  /** Since a page was shown (count). */
+  let redirects = 0;
+
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
   async function leave(wanted: Wanted, url: string, { guarded = true, isUncertain = false } = {}): Promise<void> {
     const { navigation, fetcherKey, request } = wanted;
     await requireReachable(url, isUncertain, request.signal);
     if (fetcherKey === null) onLeave();
     removeEventListener('pagehide', keepPageState);
-    if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
-      throw STAYED;
+    const isReplaced = navigation === 'REPLACE' || navigation === 'POP';
+    if (await loadDocument(url, { guarded, isReplaced }, request.signal)) throw STAYED;
   }
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
@@ -114,12 +120,17 @@ export function createPageResults(
   async function redirect({ redirect: to, reload }: RedirectPayload, wanted: Wanted): Promise<Results> {
     const { leaf, hash } = wanted;
     const location = to.includes('#') ? to : to + hash;
-    if (reload) await leave(wanted, location, { guarded: false });
+    redirects += 1;
+    if (reload || redirects > MAX_REDIRECTS) {
+      redirects = 0;
+      await leave(wanted, location, { guarded: false });
+    }
     return { [leaf]: { type: 'data', result: new Response(null, { status: 302, headers: { Location: location } }) } };
   }
 
   async function showPage(payload: PagePayload): Promise<Results> {
     await prepare(payload);
+    redirects = 0;
     return toResults(payload);
   }
 

@@ -58,8 +58,9 @@ function start() {
     path: string,
     { fetcherKey = null, unstable_navigationType = null, ...more }: Ask = {},
     init: RequestInit = {},
+    needsData = true,
   ) {
-    const matches = [{ route: { id: 'list' }, shouldCallHandler: () => true }] as never;
+    const matches = [{ route: { id: 'list' }, shouldCallHandler: () => needsData }] as never;
     const request = new Request(`https://site.test${path}`, init);
     const args = {
       request,
@@ -167,6 +168,18 @@ it('the page is loaded again by its document if another build accepted the form 
   await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
 });
 
+it('redirects without an end are left to the browser', async () => {
+  const { navigate, onStay } = start();
+  const headers = { 'Content-Type': WIRE_TYPE };
+  answer.mockImplementation(async () => new Response('{"d":{"build":"b","redirect":"/list"}}\n', { headers }));
+  for (let redirects = 0; redirects < 20; redirects++) {
+    expect(await navigate('/list')).toMatchObject({ result: { status: 302 } });
+  }
+  void navigate('/list');
+  await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
+  expect(onStay).not.toHaveBeenCalled();
+});
+
 it('a link that is followed while a form is sent shows nothing from before the form', async () => {
   const { store, navigate, send } = start();
   let cart: string[] = [];
@@ -182,6 +195,17 @@ it('a link that is followed while a form is sent shows nothing from before the f
   abort.abort();
   expect(await sent).toBe('AbortError');
   expect(await navigate('/cart')).toMatchObject({ result: ['book'] });
+});
+
+it('the page that a fetcher brings of another URL is not shown when the visitor follows a link there later', async () => {
+  const { ask, navigate } = start();
+  answer.mockImplementation(async (_url, { method }) => {
+    const action = { action: 'list.star', status: 422, errors: { '': 'No.' } };
+    return method === 'POST' ? toPage('before', { action } as never) : toPage('now');
+  });
+  await ask('/cart', { fetcherKey: 'a' }, { method: 'POST', body: new URLSearchParams() });
+  await ask('/list', { unstable_initiator: 'fetcher' }, {}, false);
+  expect(await navigate('/cart')).toMatchObject({ result: 'now' });
 });
 
 it('the page that a slow answer brings does not undo what a later answer showed', async () => {
