@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
 import { createApp, type PortParts, type SiteApi, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
-import { toConnectionLimits } from '../../src/server/connection/connections.ts';
+import { toConnectionLimits } from '../../src/server/connection/admission.ts';
 import {
   createHttpServer,
   type HttpServerOptions,

@@ -9,7 +9,7 @@ import {
   type Results,
   type ShownPage,
   STAYED,
-  toFailure,
+  toErrorResult,
   type Wanted,
 } from './page-results.ts';
 import { RouteLoadError } from './route-loader.ts';
@@ -61,7 +61,7 @@ export function createDataStrategy(sources: PageSources, shown: ShownPage, event
       }
       await leave(wanted, wanted.url + wanted.hash, { isUncertain: true });
       onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
-      return toFailure(wanted.leaf, error);
+      return toErrorResult(wanted.leaf, error);
     }
   }
 
@@ -92,7 +92,7 @@ export function createDataStrategy(sources: PageSources, shown: ShownPage, event
       const message = isOffline ? toText(UNREACHED) : undefined;
       // The URL is there already, or the form was accepted, and must not be sent again.
       if (message && (type === 'POP' || navigation.formMethod === 'POST')) {
-        return toFailure(wanted.leaf, { kind: 'public', status: 503, message });
+        return toErrorResult(wanted.leaf, { kind: 'public', status: 503, message });
       }
       onStay(message);
       return new Promise(() => {}); // the router no longer waits for it

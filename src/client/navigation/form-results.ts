@@ -13,7 +13,7 @@ import {
   type PageSources,
   type Results,
   type ShownPage,
-  toFailure,
+  toErrorResult,
   type Wanted,
 } from './page-results.ts';
 import { keepPageState } from './page-state.ts';
@@ -82,7 +82,7 @@ export function createFormResults(
       if (result.payload.unsent) keepPageState();
       return redirect(result.payload, wanted);
     }
-    if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
+    if (result.kind !== 'page') return toErrorResult(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
     if (payload.errors && !isTaken(result)) keepPageState(); // an error replaces the page
     if (payload.build !== build && (payload.action || isTaken(result))) await leaveOldBuild(result, wanted);

@@ -104,9 +104,9 @@ export function createPageResults(
     const isUncertain = result.kind === 'failed' && result.error instanceof TypeError; // as `fetch` fails
     await leave(wanted, url, { isUncertain }); // that of a busy server says so, and reloads itself
     if (result.kind === 'page') return showPage(result.payload);
-    if (result.kind === 'failed') return toFailure(wanted.leaf, result.error);
+    if (result.kind === 'failed') return toErrorResult(wanted.leaf, result.error);
     const text = result.kind === 'busy' ? BUSY : `The URL ${url} is not a page of this site.`;
-    return toFailure(wanted.leaf, new Error(text));
+    return toErrorResult(wanted.leaf, new Error(text));
   }
 
   /** No visitor waits for a fetcher or for a page that is loaded again, so what is shown stays, with what was typed. */
@@ -147,6 +147,6 @@ function toResults(payload: Pick<PagePayload, 'routes' | 'data' | 'errors'>): Re
   return results;
 }
 
-export function toFailure(leaf: string, error: Error | PageError): Results {
+export function toErrorResult(leaf: string, error: Error | PageError): Results {
   return { [leaf]: { type: 'error', result: error } };
 }

@@ -49,6 +49,17 @@ export function createPageEntries() {
       return entry;
     },
     list: () => [...entries.values()],
+    /** Counts the prefetches that are on their way. */
+    countPrefetches(): number {
+      let count = 0;
+      for (const entry of entries.values()) if (entry.answer && !entry.isOver && !isNavigation(entry)) count++;
+      return count;
+    },
+    /** Finds the prefetch that is requested next: one that a visitor is about to follow, or the first. */
+    findWaiting(): PageEntry | undefined {
+      const waiting = [...entries.values()].filter((entry) => !entry.answer);
+      return waiting.find((entry) => isWantedFor(entry, 'intent')) ?? waiting[0];
+    },
     /** Notes that an entry is used, so that it is dropped later than others. */
     use: (entry: PageEntry) => setNewest(entries, entry.url, entry),
     /** Notes that nothing more will arrive for an entry, and drops it unless it is cached. */
@@ -69,7 +80,7 @@ export function setNewest<Value>(map: Map<string, Value>, key: string, value: Va
   map.set(key, value);
 }
 
-export function isWantedFor(entry: PageEntry, priority: Waiter['priority']): boolean {
+function isWantedFor(entry: PageEntry, priority: Waiter['priority']): boolean {
   return [...entry.waiters].some((waiter) => waiter.priority === priority);
 }
 

@@ -6,7 +6,6 @@ import {
   isNavigation,
   isReusable,
   isStatic,
-  isWantedFor,
   type PageEntry,
   type PrefetchPriority,
   type Waiter,
@@ -57,21 +56,14 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
   function leave(entry: PageEntry, waiter: Waiter, reason: unknown): void {
     if (entry.isOver || !entry.waiters.delete(waiter)) return;
     // Without its navigation it is a prefetch again, and its slot can be taken.
-    if (entry.waiters.size > 0 && countPrefetches() <= PREFETCH_CONCURRENCY) return;
+    if (entry.waiters.size > 0 && entries.countPrefetches() <= PREFETCH_CONCURRENCY) return;
     drop(entry);
     entry.controller.abort(reason);
   }
 
-  function countPrefetches(): number {
-    let count = 0;
-    for (const entry of entries.list()) if (entry.answer && !entry.isOver && !isNavigation(entry)) count++;
-    return count;
-  }
-
   function startWaiting(): void {
-    while (countPrefetches() < PREFETCH_CONCURRENCY) {
-      const waiting = entries.list().filter((entry) => !entry.answer);
-      const next = waiting.find((entry) => isWantedFor(entry, 'intent')) ?? waiting[0];
+    while (entries.countPrefetches() < PREFETCH_CONCURRENCY) {
+      const next = entries.findWaiting();
       if (!next) return;
       start(next).catch(() => {}); // aborted
     }

@@ -7,7 +7,8 @@ import type { Count } from '../request/counters.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { sendText } from '../request/send-body.ts';
 import { ALL_METHODS, type Step } from '../request/step.ts';
-import { type ConnectionLimits, trackConnections } from './connections.ts';
+import type { ConnectionLimits } from './admission.ts';
+import { trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
 import { limitUnsentBytes } from './unsent-bytes.ts';
 
@@ -66,7 +67,7 @@ export function createHttpServer(
     sendText(res, 417, describeStatus(417));
   });
   server.on('connect', (_req, socket) => {
-    endWith(socket as Socket, 405, headers, [['Allow', ALL_METHODS]]);
+    endSocket(socket as Socket, 405, headers, [['Allow', ALL_METHODS]]);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const peer = socket as Socket;
@@ -91,7 +92,7 @@ export function createHttpServer(
       const status = toStatus(error.code);
       count?.('spillway_broken_requests_total', { status: String(status) });
       log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
-      endWith(peer, status, headers);
+      endSocket(peer, status, headers);
     }
   });
   return { server, connections };
@@ -120,7 +121,7 @@ function toStatus(code: string | undefined): number {
  * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
  * the request can be a HEAD, even if it broke before its method could be read.
  */
-export function endWith(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
+export function endSocket(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
   const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +

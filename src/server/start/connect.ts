@@ -1,10 +1,6 @@
 import { createApp, type PortParts } from '../app.ts';
-import {
-  type Connections,
-  readOpenFileLimit,
-  toConnectionLimits,
-  toMaxConnections,
-} from '../connection/connections.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../connection/admission.ts';
+import type { Connections } from '../connection/connections.ts';
 import { createDrain, type Drain, joinDrains, type UpgradedSockets } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
 import { checkPage, type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';

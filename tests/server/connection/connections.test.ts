@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
+import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/admission.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../src/server/connection/http-server.ts';
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import type { Count } from '../../../src/server/request/counters.ts';

@@ -108,7 +108,7 @@ export function createWorkerThread(options: WorkerThreadOptions, { log, count, o
     else if (message.say === 'blocked') onBlocked(message.report);
     else if (message.say === 'count') count?.(...message.args);
     else if (message.say === 'retained') retained = message.report;
-    else if (message.say === 'answer' || message.say === 'refusal') questions.settle(message);
+    else if (message.say === 'answer' || message.say === 'failure') questions.settle(message);
   }
 
   function say(message: ToWorker): void {

@@ -59,7 +59,7 @@ export function createJournalTable(context: StoreContext) {
             await storeBatch(sql, context, { occurrences: [occurrence], environment: batch.environment });
           } catch (error) {
             if (error instanceof StoreAwayError) throw error;
-            const failed = toRefusal(error);
+            const failed = toQueryFailure(error);
             if (failed.reason !== 'value' && !isLast) throw failed;
             await sql.run('ROLLBACK TO SAVEPOINT entry');
             refused.push({ occurrence, reason: failed.message, error: failed });
@@ -90,7 +90,7 @@ export function createJournalTable(context: StoreContext) {
 }
 
 /** Treats an unexpected error as a refused value, because it would happen again with the same entry. */
-function toRefusal(error: unknown): QueryFailedError {
+function toQueryFailure(error: unknown): QueryFailedError {
   if (error instanceof QueryFailedError) return error;
   return new QueryFailedError('value', error instanceof Error ? error.message : String(error), { cause: error });
 }
