@@ -130,7 +130,7 @@ export function createNavigator({
       const url = window.location.origin + toPath(location) + location.hash;
       // The browser made this entry for a plain hash link, or has followed the link again, and has scrolled.
       const isScrolled = history.state === null || (location.key === 'default' && url === shownPage.url);
-      if (history.state === null) history.replaceState({ idx: null }, ''); // tells Back from such a link
+      if (history.state === null) history.replaceState({ idx: null }, ''); // Back to this entry is different
       shownPage.url = url;
       afterNavigation(isScrolled ? { ...commit, restoreScrollPosition: false } : commit);
       posted.onCommit();

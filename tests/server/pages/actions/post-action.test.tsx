@@ -120,6 +120,14 @@ describe('an action', () => {
     expect(parsePage((await app.post('/page', '_action=page.save', DATA)).text).late).toHaveLength(1);
   });
 
+  it('can return a promise that is rejected while the page is loaded', async () => {
+    const save = () => ({ late: sleep(5).then(() => Promise.reject(new CanaryError())) });
+    const app = await startPages(table({ save }, { loader: () => sleep(30, 1) }));
+    const { late } = parsePage((await app.post('/page', '_action=page.save', DATA)).text);
+    expect(late).toHaveLength(1);
+    expect(app.failures()).toMatchObject([{ origin: 'late', route: '/page' }]);
+  });
+
   it.each([
     ['notFound()', notFound, 404, 'not-found'],
     ['forbidden()', forbidden, 403, 'forbidden'],
