@@ -41,7 +41,7 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
       return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
     }
     applyResponseCookies(response);
-    pageRequest.renewArgs();
+    pageRequest.renew();
     const failed = end.kind === 'failed' ? { routeId: end.routeId, error: end.error } : undefined;
     const loaded = await loadPage(exchange, failed);
     if (loaded.kind === 'gone') return;
