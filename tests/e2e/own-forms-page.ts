@@ -23,10 +23,11 @@ export default function Forms() {
   const refresh = useRefresh();
   const [typed, setTyped] = useState('');
   const [search] = useSearchParams();
+  const isFinished = result?.data?.some(([name]) => name === 'finished');
   const fields = (button) => <><input name="text" defaultValue="typed" /><button>{button}</button></>;
   return (
     <>
-      <title>Forms</title>
+      <title>{isFinished ? 'Finished' : 'Forms'}</title>
       <h1>Forms</h1>
       <output id="result">{JSON.stringify(result?.data ?? attached?.data ?? (result ?? attached ?? old)?.errors?.[''] ?? null)}</output>
       <output id="state">{navigation.state + ' ' + fetcher.state}</output>
@@ -96,6 +97,8 @@ export default function Forms() {
         <button formMethod="get">Search lines</button>
       </Form>
       <Form action="forms.save" aria-label="reset" reset>{fields('Save and reset')}</Form>
+      <Form action="forms.save"><button disabled={navigation.state !== 'idle'}>Save and wait</button></Form>
+      {!isFinished && <Form action="forms.save"><button name="finished">Finish</button></Form>}
       <button type="button" onClick={refresh}>Refresh</button>
       <Form action="forms.old" encType="multipart/form-data" aria-label="old">
         <input name="text" />

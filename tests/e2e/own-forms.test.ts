@@ -99,6 +99,27 @@ test('a double click sends a form once, and another text is sent', async () => {
   expect(posts.map((post) => new URLSearchParams(post ?? '').get('text'))).toEqual(['1', '2']);
 });
 
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.tagName);
+
+test('a button that is disabled while its form is sent keeps the focus', async () => {
+  const { page } = await open();
+  const release = await hold(page, '**/forms');
+  const save = page.getByRole('button', { name: 'Save and wait', exact: true });
+  await save.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => focused(page)).toBe('BODY');
+  release();
+  await showsResult(page, []);
+  expect(await save.evaluate((button) => button === document.activeElement)).toBe(true);
+});
+
+test('an answer that takes the place of its form gets the focus, and its title is announced', async () => {
+  const { page, press } = await open();
+  await press('Finish');
+  await expect.poll(() => page.locator('#spillway-announcer').textContent()).toBe('Finished');
+  expect(await focused(page)).toBe('MAIN');
+});
+
 test('a form that is posted to another app of this site goes there', async () => {
   const { page, press, documents } = await open();
   await press('Save in another app');

@@ -18,16 +18,22 @@ export function createAfterNavigation(
   { pathname: path, hash }: Commit['location'],
   announce: Announce,
 ): (commit: Commit) => void {
+  let { title } = document;
   return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
     const isOtherPage = path !== location.pathname;
+    // A form's answer or a search can also replace what the page shows, and with it the focused element.
+    const isRetitled = title !== document.title;
+    ({ title } = document);
     // A form that stays where it is, below a fragment, must not move the page.
     const isStill = preventScrollReset && !isOtherPage && hash === location.hash;
     ({ pathname: path, hash } = location);
     const target = hash && !isStill ? document.getElementById(decode(hash.slice(1))) : null;
+    const { activeElement: focused } = document;
     // A field that both pages have, such as a search in the layout, keeps the focus.
-    if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
+    const isLost = isOtherPage ? !isTextField(focused) : isRetitled && focused === document.body;
+    if (target || isLost) moveFocus(target);
     // The title is in the document by then. Without this, a screen reader would not announce the new page.
-    if (isOtherPage) announce(document.title);
+    if (isOtherPage || isRetitled) announce(title);
     scroll(restoreScrollPosition, target, preventScrollReset);
   };
 }
@@ -114,6 +120,10 @@ export function createPostedForm(): PostedForm {
       if (last?.isTaken === undefined) return;
       if (last.isTaken) resetTaken(last);
       else focusRefused(last);
+      // A button that is disabled while its form is sent loses the focus.
+      const { focused } = last;
+      if (document.activeElement === document.body && focused instanceof HTMLElement)
+        focused.focus({ preventScroll: true });
       last = undefined;
     },
   };

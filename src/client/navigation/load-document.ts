@@ -1,6 +1,6 @@
 import { Second } from '../../shared/units.ts';
 import type { PageResult } from '../page-data/fetch-page-data.ts';
-import { wasJustLoaded } from './chunk-reload.ts';
+import { LAST_LOAD, wasJustLoaded } from './chunk-reload.ts';
 import { shown } from './link-events.ts';
 import { keepPageState, keepResult } from './page-state.ts';
 
@@ -56,9 +56,13 @@ export async function loadDocument(
       listening.abort();
       resolve(true);
     }
+    function cancel(): void {
+      window.stop();
+      if (how.guarded) sessionStorage.removeItem(LAST_LOAD); // it was not loaded
+    }
     setTimeout(stay, REPLACE_TIME);
     addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
-    signal?.addEventListener('abort', () => window.stop(), listening);
+    signal?.addEventListener('abort', cancel, listening);
   });
 }
 

@@ -133,10 +133,15 @@ export function createNavigator(
     router,
     refresh: () => refresh(true),
     onCommit(commit) {
-      const { lang, dir = '' } = Document.language?.(commit.location.pathname) ?? document.documentElement;
+      const { location } = commit;
+      const { lang, dir = '' } = Document.language?.(location.pathname) ?? document.documentElement;
       Object.assign(document.documentElement, { lang, dir });
-      shownPage.url = window.location.origin + toPath(commit.location) + commit.location.hash;
-      afterNavigation(commit);
+      const url = window.location.origin + toPath(location) + location.hash;
+      // The browser made this entry for a plain hash link, or has followed the link again, and has scrolled.
+      const isScrolled = history.state === null || (location.key === 'default' && url === shownPage.url);
+      if (history.state === null) history.replaceState({ idx: null }, ''); // Back to this entry is different
+      shownPage.url = url;
+      afterNavigation(isScrolled ? { ...commit, restoreScrollPosition: false } : commit);
       posted.onCommit();
       restorePageState();
     },

@@ -51,7 +51,7 @@ function PublicError({ error }: ErrorPageProps) {
 
 function Failure({ error }: ErrorPageProps) {
   return (
-    <ErrorPage title="The desk failed">
+    <ErrorPage title="The desk failed" role={error.inBrowser && 'alert'}>
       <p>
         The failure was recorded
         {error.digest && (
@@ -84,11 +84,20 @@ function ToList() {
   );
 }
 
-function ErrorPage({ title, children }: { title: string; children: ReactNode }) {
+interface ErrorPageFrameProps {
+  title: string;
+  /** For a page that appears without a navigation. */
+  role?: 'alert' | undefined;
+  children: ReactNode;
+}
+
+function ErrorPage({ title, role, children }: ErrorPageFrameProps) {
   return (
     <div className="error-page">
       <title>{`${title} · Desk`}</title>
-      <h1>{title}</h1>
+      <div role={role}>
+        <h1>{title}</h1>
+      </div>
       {children}
     </div>
   );

@@ -138,8 +138,8 @@ async function runGuard(page: ServerPage, pageRequest: PageRequest, toArgs: Guar
 }
 
 /**
- * Runs code of the product, and waits for it until the request ends. Work that starts after the deadline, because an
- * action took too long, gets the same time again. If the visitor has left, nothing starts.
+ * Runs code of the product, and waits for it until the request ends. Work that starts after the deadline, for the page
+ * around an error, gets the same time again. If the visitor has left, nothing starts.
  *
  * @throws the reason for which the request ended
  */

@@ -89,9 +89,14 @@ export class VisitorPageRequest extends PageRequest {
     return this.#args;
   }
 
-  /** Makes context and arguments again, because an action can have changed what they are made from. */
-  renewArgs(): void {
+  /**
+   * Begins the page that follows an action. Context and arguments are made again, because the action can have changed
+   * what they are made from. The page has its full time, because an action is not cut.
+   */
+  renew(): void {
     this.#args = undefined;
+    this.forgetTimeout();
+    this.enter();
   }
 
   fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition {

@@ -52,7 +52,10 @@ function PublicError({ error }: ErrorPageProps) {
 function Failure({ error, host }: ErrorPageProps) {
   const sentence = `Application error: a client-side exception has occurred while loading the host ${host}`;
   return (
-    <ErrorPage title={`Something went wrong ${error.inBrowser ? 'in your browser' : 'on our side'}`}>
+    <ErrorPage
+      title={`Something went wrong ${error.inBrowser ? 'in your browser' : 'on our side'}`}
+      role={error.inBrowser && 'alert'}
+    >
       <p className="error-sentence">{sentence}</p>
       {/* In the browser it arrives when the server has received the report, so its line is reserved: nothing moves when it
       appears, and screen readers announce it. */}
@@ -87,16 +90,20 @@ function WaysOn() {
 interface ErrorPageFrameProps {
   title: string;
   status?: number;
+  /** For a page that appears without a navigation. */
+  role?: 'alert' | undefined;
   children: ReactNode;
 }
 
-function ErrorPage({ title, status, children }: ErrorPageFrameProps) {
+function ErrorPage({ title, status, role, children }: ErrorPageFrameProps) {
   return (
     <div className="error-page">
       <title>{title}</title>
       <meta name="robots" content="noindex" />
       {status && <p className="error-status">{status}</p>}
-      <h1>{title}</h1>
+      <div role={role}>
+        <h1>{title}</h1>
+      </div>
       {children}
     </div>
   );

@@ -15,6 +15,7 @@ beforeEach(() => {
   vi.stubGlobal('sessionStorage', {
     getItem: (key: string) => storage.get(key),
     setItem: (key: string, value: string) => storage.set(key, value),
+    removeItem: (key: string) => storage.delete(key),
   });
   vi.stubGlobal('history', { replaceState: () => undefined });
   vi.stubGlobal('document', { querySelectorAll: () => [] });
@@ -166,6 +167,20 @@ it('the page is loaded again by its document if another build accepted the form 
   answer.mockImplementation(async () => toPage('next', page));
   void send('a');
   await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
+});
+
+it('a document is loaded again after another navigation has cancelled it', async () => {
+  const { ask, navigate } = start();
+  const stop = vi.fn();
+  vi.stubGlobal('stop', stop);
+  answer.mockImplementation(async () => toPage('next', { build: 'next' }));
+  const abort = new AbortController();
+  void ask('/item', { unstable_navigationType: 'PUSH' as never }, { signal: abort.signal }).catch(() => {});
+  await expect.poll(() => documents.mock.calls).toEqual([['assign /item']]);
+  abort.abort();
+  expect(stop).toHaveBeenCalledTimes(1);
+  void navigate('/item');
+  await expect.poll(() => documents.mock.calls).toEqual([['assign /item'], ['assign /item']]);
 });
 
 it('redirects without an end are left to the browser', async () => {

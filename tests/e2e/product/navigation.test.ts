@@ -129,6 +129,30 @@ describe('a hash link', () => {
     await isScrolledTo(page, left);
   });
 
+  test('that is plain scrolls as the browser does: to its target each time, and to the top without a name', async () => {
+    const { page, documents } = await openLive('/tour/navigation');
+    const ferry = page.getByRole('link', { name: 'a hash, by a plain link' });
+    for (const from of [0, 40]) {
+      await page.evaluate((y) => scrollTo(0, y), from);
+      await ferry.evaluate((link: HTMLElement) => link.click());
+      await shows(page, 'it is #ferry to React Router');
+      await isAtTop(page, 'ferry');
+    }
+    const left = await readScroll(page);
+    for (const [hash, y] of [
+      ['#tab=2', left],
+      ['#', 0],
+    ] as const) {
+      await page.evaluate((to) => Object.assign(document.createElement('a'), { href: to }).click(), hash);
+      await page.waitForTimeout(100);
+      expect(await readScroll(page)).toBe(y);
+    }
+    await page.goBack();
+    await page.goBack();
+    await isAtTop(page, 'ferry');
+    expect(documents).toEqual(['/tour/navigation']);
+  });
+
   test('to another page scrolls to its target there, and focuses it', async () => {
     const { page, documents } = await openLive('/');
     await follow(page, '/tour/navigation#meadows');

@@ -40,7 +40,7 @@ describe('errorPages', () => {
     expect(html).toContain(`<p class="error-sentence">${sentence}</p>`);
     expect(html).toContain('<title>Something went wrong on our side</title>');
     expect(render('failure', { ...ERRORS.failure, inBrowser: true })).toContain(
-      '<h1>Something went wrong in your browser</h1>',
+      '<div role="alert"><h1>Something went wrong in your browser</h1></div>',
     );
   });
 

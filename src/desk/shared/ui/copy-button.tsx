@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 /** Copies a text. Needs scripts; without them, users can select the text on the page. */
 export function CopyButton({ text, children }: { readonly text: string; readonly children: string }) {
-  const [state, setState] = useState<'waiting' | 'ready' | 'copied'>('waiting');
+  const [state, setState] = useState<'waiting' | 'ready' | 'copied' | 'failed'>('waiting');
   // Browsers have a clipboard only on HTTPS and localhost.
   useEffect(() => setState(navigator.clipboard ? 'ready' : 'waiting'), []);
 
@@ -12,8 +12,13 @@ export function CopyButton({ text, children }: { readonly text: string; readonly
   }
 
   return (
-    <button type="button" disabled={state === 'waiting'} onClick={() => copy().catch(() => setState('waiting'))}>
-      {state === 'copied' ? 'Copied' : children}
+    <button
+      type="button"
+      aria-live="polite"
+      disabled={state === 'waiting'}
+      onClick={() => copy().catch(() => setState('failed'))}
+    >
+      {state === 'copied' ? 'Copied' : state === 'failed' ? 'Not copied' : children}
     </button>
   );
 }

@@ -25,7 +25,7 @@ export function LiveMark() {
   useEffect(() => followChanges(refresh, setState), [refresh]);
   const [words, meaning] = WORDS[state];
   return (
-    <span className={styles.mark} data-live={state} title={meaning || undefined}>
+    <span aria-live="polite" className={styles.mark} data-live={state} title={meaning || undefined}>
       {words}
     </span>
   );

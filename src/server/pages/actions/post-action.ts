@@ -1,5 +1,6 @@
 import { type EngineText, type Language, say } from '../../../shared/rendering/language.ts';
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
+import { holdRejections } from '../../../shared/wire/plain.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { toSize } from '../../../shared/words.ts';
 import { BodyTooLarge } from '../../request/body-reader.ts';
@@ -40,7 +41,7 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
       return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
     }
     applyResponseCookies(response);
-    pageRequest.renewArgs();
+    pageRequest.renew();
     const failed = end.kind === 'failed' ? { routeId: end.routeId, error: end.error } : undefined;
     const loaded = await loadPage(exchange, failed);
     if (loaded.kind === 'gone') return;
@@ -164,6 +165,7 @@ class PostedForm {
     try {
       const args = await addSearch(page, pageRequest, await untilEnd(pageRequest, () => this.#toArgs()));
       const answer = await inPhase(pageRequest.info, 'action', name, () => run({ ...args, form }));
+      holdRejections(answer); // a promise in it can reject while the page is loaded
       return { kind: 'result', result: toResult(name, answer, form) };
     } catch (error) {
       const disposition = pageRequest.fail(error, 'action', { routeId });

@@ -125,8 +125,17 @@ test('the list can be used by keyboard', async () => {
   }
   await press('jj', second);
   await press('k', first);
+  // Speech input can press them by mistake, so they can be switched off.
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  const keys = page.getByRole('dialog', { name: 'Keys' });
+  await keys.getByLabel('Use these keys').uncheck();
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await exchanged(page);
+  await page.keyboard.type('j?');
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+  await page.getByRole('button', { name: 'Keys' }).click();
+  await keys.getByLabel('Use these keys').check();
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
   await page.keyboard.type('j');

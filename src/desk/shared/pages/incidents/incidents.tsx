@@ -19,7 +19,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
   useListKeys(list);
   return (
     <section ref={list} className={styles.page} aria-labelledby="title">
-      <title>{view.search ? `${view.search} · Incidents · Desk` : 'Incidents · Desk'}</title>
+      <title>{toTitle(view)}</title>
       <div className={styles.top}>
         <h1 id="title">Incidents</h1>
         <Tabs view={view} totals={data.totals} />
@@ -40,6 +40,12 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
       )}
     </section>
   );
+}
+
+/** The title of each list differs, so that screen readers announce another one. */
+function toTitle({ search, state }: IncidentsData['view']): string {
+  const words = { ...STATE_WORDS, open: '', all: 'All' }[state];
+  return [search, words, 'Incidents', 'Desk'].filter(Boolean).join(' · ');
 }
 
 /** The list by state. */

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { Pairs } from '../../ui/panel.tsx';
 import styles from './list-keys.module.css';
 
@@ -12,13 +12,30 @@ export function useListKeys(list: RefObject<HTMLElement | null>): void {
     const place: Place = {};
     function handleKey(event: KeyboardEvent): void {
       const root = list.current;
-      if (!root || event.defaultPrevented || hasModifier(event) || isTyping(event.target)) return;
+      if (!root || event.defaultPrevented || hasModifier(event) || isTyping(event.target) || !areKeysOn()) return;
       const handle = KEYS[event.key];
       if (handle?.(root, place)) event.preventDefault();
     }
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, [list]);
+}
+
+const OFF = 'desk:keys-off';
+
+function areKeysOn(): boolean {
+  try {
+    return localStorage.getItem(OFF) === null;
+  } catch {
+    return true; // Without storage, they cannot be switched off.
+  }
+}
+
+function switchKeys(isOn: boolean): void {
+  try {
+    if (isOn) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, '');
+  } catch {}
 }
 
 interface Place {
@@ -126,9 +143,14 @@ const CHANGE_HELP = [
   ['i', 'ignore it, or all selected ones'],
 ] as const;
 
-/** Help for the list's keyboard shortcuts. Like the shortcuts, the button needs scripts. */
+/**
+ * Help for the list's keyboard shortcuts. They can be switched off, because speech input can press them by mistake. Like
+ * the shortcuts, the button needs scripts.
+ */
 export function KeyHelp({ canChange }: { readonly canChange: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const [isOn, setOn] = useState(true);
+  useEffect(() => setOn(areKeysOn()), []);
   const keys = canChange ? [...HELP.slice(0, 3), ...CHANGE_HELP, ...HELP.slice(3)] : HELP;
   return (
     <>
@@ -137,6 +159,17 @@ export function KeyHelp({ canChange }: { readonly canChange: boolean }) {
       </button>
       <dialog ref={dialog} className={styles.dialog} aria-label="Keys">
         <Pairs of={keys.map(([key, words]) => [key, words])} />
+        <label className={styles.switch}>
+          <input
+            type="checkbox"
+            checked={isOn}
+            onChange={({ target }) => {
+              switchKeys(target.checked);
+              setOn(areKeysOn());
+            }}
+          />{' '}
+          Use these keys
+        </label>
         <form method="dialog">
           <button type="submit">Close</button>
         </form>

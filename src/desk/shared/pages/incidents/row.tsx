@@ -62,6 +62,7 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
       </p>
       <p className={styles.seen}>
         <span>
+          <span className="unseen">last </span>
           <Ago at={row.lastAt} now={now} />
         </span>
         <span className={styles.first}>

@@ -1,4 +1,4 @@
-import { Outlet, useLocation } from 'react-router';
+import { Outlet, useLocation, useNavigation } from 'react-router';
 import { ErrorView, Link, NavLink, type PageProps, usePageError } from '#engine';
 import { Form, submitAs } from '../../actions.ts';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
@@ -31,6 +31,7 @@ export default function Root({ data }: PageProps<RootData>) {
       <a className={styles.skip} href="#main">
         Skip to content
       </a>
+      {useNavigation().state !== 'idle' && <div role="progressbar" aria-label="Loading" className={styles.loading} />}
       <header className={styles.header}>
         <NavLink className={styles.brand} to={toListHref(USUAL_VIEW, { environment: scope })} prefetch="intent">
           Desk

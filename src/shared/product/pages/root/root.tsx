@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { Outlet, useLocation } from 'react-router';
+import { Outlet, useLocation, useNavigation } from 'react-router';
 import { Link, NavLink } from '#engine';
 import './global.css';
 import { PageNote } from './page-note.tsx';
@@ -33,6 +33,7 @@ export default function Root() {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
+      {useNavigation().state !== 'idle' && <div role="progressbar" aria-label="Loading" className={styles.loading} />}
       <header className={styles.header}>
         <NavLink className={styles.brand} to="/" prefetch="intent">
           Spillway
