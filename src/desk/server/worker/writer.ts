@@ -27,8 +27,7 @@ export type Writer = ReturnType<typeof createWriter>;
  */
 export function createWriter(journal: ProcessJournal, options: WriterOptions) {
   const { moveJournal, signals, holder, retryFirst, count, log } = options;
-  let running: Promise<void> | undefined;
-  let queued: Promise<void> | undefined;
+  const attempts = createRuns(storeOwn);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   /** The wait after the next failure (ms), and until when the last one waits (ms, monotonic). */
@@ -41,25 +40,8 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
     if (timer || isStopped) return;
     timer = setTimeout(() => {
       timer = undefined;
-      attempt().catch(() => undefined);
+      attempts.run().catch(() => undefined);
     }, delay);
-  }
-
-  /** Stores the journal. Calls during an attempt share one more attempt, for entries that were appended since. */
-  function attempt(): Promise<void> {
-    if (!running) {
-      running = storeOwn().finally(() => {
-        running = undefined;
-      });
-      return running;
-    }
-    queued ??= running
-      .catch(() => undefined)
-      .then(() => {
-        queued = undefined;
-        return attempt();
-      });
-    return queued;
   }
 
   async function storeOwn(): Promise<void> {
@@ -98,14 +80,14 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
      *
      * @throws StoreAwayError, or QueryFailedError if the store refuses it. The entries then stay in the journal
      */
-    flush: attempt,
+    flush: attempts.run,
     /**
      * Waits until everything is stored, at most for this long (ms), and never rejects. Does not wait while more is in the
      * journal than could be stored during the last wait.
      */
     async settle(patience: number, { evenIfBehind = false } = {}): Promise<void> {
       if ((isBehind && !evenIfBehind) || performance.now() < waitsUntil) return;
-      const done = attempt().then(
+      const done = attempts.run().then(
         () => true,
         () => true,
       );
@@ -117,7 +99,7 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
     },
     /** Stores the whole journal of an ended process, and removes it. This process's own journal is the last. */
     async adopt({ process, folder, environment }: ProcessJournal & { readonly environment: string }): Promise<void> {
-      if (process === journal.process) await running?.catch(() => undefined);
+      if (process === journal.process) await attempts.end();
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });
       await holder.use((store) => store.journals.forgetJournal(process));
@@ -126,5 +108,33 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
       isStopped = true;
       clearTimeout(timer);
     },
+  };
+}
+
+/** Does work one at a time. Calls during a run share one more run, for what was added since. */
+function createRuns(work: () => Promise<void>) {
+  let running: Promise<void> | undefined;
+  let queued: Promise<void> | undefined;
+
+  function run(): Promise<void> {
+    if (!running) {
+      running = work().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    queued ??= running
+      .catch(() => undefined)
+      .then(() => {
+        queued = undefined;
+        return run();
+      });
+    return queued;
+  }
+
+  return {
+    run,
+    /** Waits for the present run, and never rejects. */
+    end: () => running?.catch(() => undefined),
   };
 }
