@@ -46,6 +46,16 @@ test('a focused field keeps the focus on Back, and a link moves it to the page',
   expect(await focused(page)).toBe('Scratch');
 });
 
+test('a page that sets the focus itself keeps it, and a link from there moves it', async () => {
+  const { page } = await open('/');
+  await link(page, 'Chart').click();
+  await heading(page, 'Chart');
+  expect(await focused(page)).toBe('Year');
+  await link(page, 'Notes').click();
+  await heading(page, 'Notes');
+  expect(await focused(page)).toBe('main');
+});
+
 test('a rejected form moves the focus to its first invalid field, unless it has moved elsewhere', async () => {
   const { page } = await open('/notes');
   const { title, add } = fieldsOf(page, 'Emptied');

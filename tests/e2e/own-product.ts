@@ -49,6 +49,7 @@ export const ownProduct = {
           </Form>
           <div contentEditable role="textbox" aria-label="Scratch" />
           <Link to="/notes">Notes</Link>
+          <Link to="/chart">Chart</Link>
           <Form action="root.ring"><button type="submit">Ring</button></Form>
           <main><Outlet /></main>
         </>
@@ -179,7 +180,7 @@ export const ownProduct = {
     import { lazy } from 'react';
     const Bars = lazy(() => import('./bars.tsx'));
     export default function Chart() {
-      return <><title>Chart</title><h1>Chart</h1><Bars /></>;
+      return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /><Bars /></>;
     }`,
   'src/shared/product/pages/bars.tsx': `
     export default function Bars() { return <p>The bars</p>; }`,

@@ -13,19 +13,22 @@ export type Announce = (text: string, isShown?: boolean) => void;
  * Does after a navigation what a document load does by itself: focus, announcement, scroll.
  *
  * @param location of the page that is shown
+ * @returns a function that also takes the element that had the focus when the navigation began
  */
 export function createAfterNavigation(
   { pathname: path, hash }: Commit['location'],
   announce: Announce,
-): (commit: Commit) => void {
-  return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
+): (commit: Commit, focused: Element | null) => void {
+  return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }, focused) {
     const isOtherPage = path !== location.pathname;
     // A form that stays where it is, below a fragment, must not move the page.
     const isStill = preventScrollReset && !isOtherPage && hash === location.hash;
     ({ pathname: path, hash } = location);
     const target = hash && !isStill ? document.getElementById(decode(hash.slice(1))) : null;
-    // A field that both pages have, such as a search in the layout, keeps the focus.
-    if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
+    const active = document.activeElement;
+    const isUnset = active === focused || active === document.body;
+    // A field that both pages have, such as a search in the layout, keeps the focus, and so does `autoFocus`.
+    if (target || (isOtherPage && isUnset && !isTextField(active))) moveFocus(target);
     // The title is in the document by then. Without this, a screen reader would not announce the new page.
     if (isOtherPage) announce(document.title);
     scroll(restoreScrollPosition, target, preventScrollReset);
