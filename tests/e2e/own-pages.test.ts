@@ -46,6 +46,16 @@ test('a focused field keeps the focus on Back, and a link moves it to the page',
   expect(await focused(page)).toBe('Scratch');
 });
 
+test('a link and a form whose handlers stop the event need no document', async () => {
+  const { page, documents } = await open('/find');
+  await page.getByLabel('Find here').fill('grebe');
+  await page.getByLabel('Find here').press('Enter');
+  await shows(page, 'Looked for grebe.');
+  await link(page, 'Stopped').click();
+  await heading(page, 'List');
+  expect(documents).toEqual(['/find']);
+});
+
 test('a page that sets the focus itself keeps it, and a link from there moves it', async () => {
   const { page } = await open('/');
   await link(page, 'Chart').click();

@@ -57,9 +57,20 @@ export const ownProduct = {
     }`,
   'src/shared/product/pages/find.tsx': `
     import { useSearchParams } from 'react-router';
+    import { Form } from '../../rendering/actions.tsx';
+    import { Link } from '#engine';
+    const stop = (event) => event.stopPropagation();
     export default function Find() {
       const [search] = useSearchParams();
-      return <><title>Find</title><h1>Find</h1><p>Looked for {search.get('q')}.</p></>;
+      return (
+        <>
+          <title>Find</title>
+          <h1>Find</h1>
+          <p>Looked for {search.get('q')}.</p>
+          <Form method="get" onSubmit={stop}><input name="q" aria-label="Find here" /></Form>
+          <Link to="/list" onClick={stop}>Stopped</Link>
+        </>
+      );
     }`,
   'src/shared/product/pages/notes.tsx': `
     import { Form } from '../../rendering/actions.tsx';

@@ -16,11 +16,11 @@ export const shown = { url: '' };
 
 /**
  * Listens on the window for the clicks and submits of the engine's links and forms. React's own listeners are on the
- * document, so a handler of the page that prevents the default runs first.
+ * document, so a handler of the page that prevents the default runs first. Call it once React listens there.
  */
 export function listenToLinks(handlers: LinkHandlers): void {
   shown.url = location.href;
-  addEventListener('click', (event) => {
+  listenLast('click', (event) => {
     const link = findLink(event.target);
     if (!link || event.defaultPrevented || event.button !== 0 || hasModifier(event) || !opensHere(link)) return;
     event.preventDefault();
@@ -39,12 +39,18 @@ export function listenToLinks(handlers: LinkHandlers): void {
     true,
   );
 
-  addEventListener('submit', (event) => {
+  listenLast('submit', (event) => {
     const submission = event.defaultPrevented ? null : toSubmission(event);
     if (!submission || readForm(submission, 'data-form') === null) return;
     event.preventDefault();
     handlers.submit(submission);
   });
+}
+
+/** Also hears events that a handler of the page has stopped: React stops them at the document. */
+function listenLast<Type extends 'click' | 'submit'>(type: Type, hear: (event: DocumentEventMap[Type]) => void): void {
+  document.addEventListener(type, (event) => event.cancelBubble && hear(event));
+  addEventListener(type, hear as EventListener); // for events of this type
 }
 
 /**
