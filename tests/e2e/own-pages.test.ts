@@ -56,6 +56,14 @@ test('a link and a form whose handlers stop the event need no document', async (
   expect(documents).toEqual(['/find']);
 });
 
+test("a form whose action is a function is React's", async () => {
+  const { page, complaints } = await open('/find');
+  await page.getByLabel('Note').fill('heron');
+  await page.getByLabel('Note').press('Enter');
+  await shows(page, 'Noted heron.');
+  expect(complaints).toEqual([]);
+});
+
 test('a page that sets the focus itself keeps it, and a link from there moves it', async () => {
   const { page } = await open('/');
   await link(page, 'Chart').click();

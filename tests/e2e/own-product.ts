@@ -57,17 +57,21 @@ export const ownProduct = {
     }`,
   'src/shared/product/pages/find.tsx': `
     import { useSearchParams } from 'react-router';
+    import { useActionState } from 'react';
     import { Form } from '../../rendering/actions.tsx';
     import { Link } from '#engine';
     const stop = (event) => event.stopPropagation();
     export default function Find() {
       const [search] = useSearchParams();
+      const [noted, note] = useActionState((_before, form) => form.get('note'), '');
       return (
         <>
           <title>Find</title>
           <h1>Find</h1>
           <p>Looked for {search.get('q')}.</p>
           <Form method="get" onSubmit={stop}><input name="q" aria-label="Find here" /></Form>
+          <form action={note}><input name="note" aria-label="Note" /></form>
+          <p>Noted {noted}.</p>
           <Link to="/list" onClick={stop}>Stopped</Link>
         </>
       );

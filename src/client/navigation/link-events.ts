@@ -54,8 +54,8 @@ function listenLast<Type extends 'click' | 'submit'>(type: Type, hear: (event: D
 }
 
 /**
- * Returns null for a form that is the browser's: for another site or window, or to close a dialog. Undefined for other
- * elements, which can have events of the same name.
+ * Returns null for a form that is the browser's: for another site or window, or to close a dialog. Undefined for one whose
+ * action is a function, which React calls, and for other elements, which can have events of the same name.
  */
 function toSubmission({ target: form, submitter }: SubmitEvent): Submission | null | undefined {
   if (!(form instanceof HTMLFormElement)) return undefined;
@@ -63,6 +63,7 @@ function toSubmission({ target: form, submitter }: SubmitEvent): Submission | nu
   const submission = { form, submitter, link };
   link.href = toUrl(readForm(submission, 'action'));
   link.target = readForm(submission, 'target') ?? '';
+  if (link.protocol === 'javascript:') return undefined;
   return opensHere(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
 }
 
