@@ -136,15 +136,11 @@ const RELIANCES: readonly Reliance[] = [
     harm: 'A page would fail until the router has loaded.',
     missing() {
       const router = createMemoryRouter(tree.objects);
-      const standIn = createStandIn({
-        tree,
-        payload: { build: 'b', routes: ['home'], params: {}, data: {}, styles: {} },
-        location: router.state.location,
-        navigate: async () => {},
-        fetch: async () => {},
-        revalidate: async () => {},
-        deleteBlocker: () => {},
-      });
+      const payload = { build: 'b', routes: ['home'], params: {}, data: {}, styles: {} };
+      const standIn = createStandIn(
+        { tree, payload, location: router.state.location },
+        { navigate: async () => {}, fetch: async () => {}, revalidate: async () => {}, deleteBlocker: () => {} },
+      );
       const hooks = ['hooks.js', 'dom/lib.js'].map((file) =>
         readPackageFile('react-router', `dist/production/lib/${file}`),
       );

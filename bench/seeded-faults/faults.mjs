@@ -59,8 +59,8 @@ const AREAS = {
       [
         'a failed static page is kept',
         'src/server/pages/page-cache.ts',
-        'if (page && !page.failed) add(key, page);',
-        'if (page) add(key, page);',
+        'if (page && !page.failed) entries.add(key, page);',
+        'if (page) entries.add(key, page);',
       ],
       ['the cache forgets its size', 'src/server/pages/page-cache.ts', '    bytes -= entry.page.bytes;\n', ''],
       [
@@ -142,7 +142,7 @@ const AREAS = {
       ],
       [
         'responses never expire',
-        'src/client/page-data/prefetches.ts',
+        'src/client/page-data/page-entries.ts',
         '(isStatic(entry) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME)',
         'STATIC_STALE_TIME',
       ],
@@ -150,8 +150,8 @@ const AREAS = {
       [
         'prefetches have no limit',
         'src/client/page-data/prefetches.ts',
-        'while (countPrefetches() < PREFETCH_CONCURRENCY) {',
-        'while (countPrefetches() < PREFETCH_CONCURRENCY * 10) {',
+        'while (entries.countPrefetches() < PREFETCH_CONCURRENCY) {',
+        'while (entries.countPrefetches() < PREFETCH_CONCURRENCY * 10) {',
       ],
       [
         'another build is not noticed',

@@ -71,13 +71,18 @@ export interface PortParts {
   };
 }
 
+/** The product's API. */
+export interface SiteApi {
+  readonly parts: ApiParts | undefined;
+  readonly document?: DocumentFacts | false | undefined;
+  readonly store?: ApiStore | undefined;
+  /** Other origins whose scripts can call it. */
+  readonly origins: ApiOrigins | undefined;
+}
+
 export interface SiteParts {
   readonly pages: PageSteps;
-  readonly api: ApiParts | undefined;
-  readonly apiDocument?: DocumentFacts | false | undefined;
-  readonly apiStore?: ApiStore | undefined;
-  /** Other origins whose scripts can call the product's API. */
-  readonly apiOrigins?: ApiOrigins | undefined;
+  readonly api: SiteApi;
   /** The product's steps. They run before API and pages, and can guard them. */
   readonly steps: readonly RequestHandler[];
   /** The product's routes, for requests that are neither a page nor under `/api`. */
@@ -118,7 +123,7 @@ export function createApp(
   const headers = toSecurityHeaders(origins);
   const inner = createExpress(trust);
   const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
-  const api = site && mountProductsApi(site);
+  const api = site && mountProductsApi(site.api);
   const tracer = findTracer();
   const refuseCrossSite = crossSite({
     origins,
@@ -144,14 +149,15 @@ export function createApp(
     hostCheck({ origins, trust, log }),
     tracer && tracing(tracer, scrubPath),
     strictTransport(reportPath),
-    site?.apiOrigins?.length &&
-      apiOrigins(site.apiOrigins, (path) => isProductsApi(path) && (!existing || isOurs(path))),
+    site?.api.origins?.length &&
+      apiOrigins(site.api.origins, (path) => isProductsApi(path) && (!existing || isOurs(path))),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
     answers.tunnel?.(fail),
     assets({ files, findOldAsset: answers.findOldAsset, passesOn: existing !== undefined }),
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
+    api?.named,
     inFlight && recordInFlight(inFlight, scrubPath),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
@@ -189,21 +195,15 @@ export function createApp(
     return intoExpress(inner, fail);
   }
 
-  function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
-    const document = apiDocument ?? { title: 'API', version: '1' };
-    const { operations, handlers, canAnswer } = mountApi(api ?? [], {
-      app: inner,
-      base: '/api',
-      document,
-      store: apiStore,
-    });
+  function mountProductsApi({ parts = [], document = { title: 'API', version: '1' }, store }: SiteApi) {
+    const { operations, named, handlers, canAnswer } = mountApi(parts, { app: inner, base: '/api', document, store });
     const answer: Step = (req, res, next) => {
       if (!isProductsApi(requestInfo(req).path)) return next();
       res.setHeader('Cache-Control', toPrivateCaching(req));
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    return { operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
+    return { named, operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {

@@ -186,6 +186,21 @@ test('a value arrives after the page has become interactive and the router has t
   expect(complaints).toEqual([]);
 });
 
+test('links work on a page whose lazy component loads after the router', async () => {
+  const release = Promise.withResolvers<void>();
+  const { page, complaints, documents } = await visit('/chart', {
+    waitUntil: 'commit',
+    before: (page) => page.route('**/assets/bars-*', (route) => release.promise.then(() => route.continue())),
+  });
+  await page.waitForFunction(() => history.scrollRestoration === 'manual'); // the router is there
+  release.resolve();
+  await exchanged(page);
+  await link(page, 'Notes').click();
+  await heading(page, 'Notes');
+  expect(documents).toEqual(['/chart']);
+  expect(complaints).toEqual([]);
+});
+
 test('a component that suspends inside an Await keeps the fallback visible, unless it has its own Suspense', async () => {
   const { page, complaints } = await visit('/');
   await page.goto('/inner', { waitUntil: 'commit' });

@@ -29,6 +29,7 @@ export const ownProduct = {
           { id: 'forms', path: '/forms', page: () => import('./pages/forms.tsx') },
           { id: 'item', path: '/items/:id', page: () => import('./pages/item.tsx') },
           { id: 'moved', path: '/moved', page: () => import('./pages/home/home.tsx') },
+          { id: 'chart', path: '/chart', page: () => import('./pages/chart.tsx') },
         ],
       },
     ]);`,
@@ -174,6 +175,14 @@ export const ownProduct = {
       return <><title>Plain</title><h1>Plain</h1><Suspense fallback={<p>Waiting…</p>}><Value value={value} /></Suspense></>;
     }
     export function ErrorBoundary() { return <h1>The whole page failed</h1>; }`,
+  'src/shared/product/pages/chart.tsx': `
+    import { lazy } from 'react';
+    const Bars = lazy(() => import('./bars.tsx'));
+    export default function Chart() {
+      return <><title>Chart</title><h1>Chart</h1><Bars /></>;
+    }`,
+  'src/shared/product/pages/bars.tsx': `
+    export default function Bars() { return <p>The bars</p>; }`,
   'src/shared/product/pages/forms.tsx': formsPage,
   'src/shared/product/pages/item.tsx': `
     import { useEffect, useState } from 'react';
@@ -263,6 +272,7 @@ export const ownProduct = {
           remove: ({ params: { id } }) => id,
         },
       },
+      chart: null,
       moved: { loader: ({ url }) => redirect('/forms' + url.search) },
       release: { loader: () => { for (const give of held.splice(0)) give(); return {}; } },
       city: {

@@ -2,8 +2,13 @@ import type { ServerResponse } from 'node:http';
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { implement } from '../../src/server/api/implement.ts';
+import { createPathScrubber } from '../../src/server/errors/scrub/secret-path.ts';
+import { createScrubber } from '../../src/server/errors/scrub.ts';
 import { checkPage } from '../../src/server/front/fixed-paths.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
+import { operation } from '../../src/shared/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer, type TestAppOptions } from '../support/app.ts';
 import { askRaw, listStatuses, openSocket, sendRaw } from '../support/raw-http.ts';
 
@@ -163,6 +168,19 @@ it.each<[string, RequestHandler]>([
     expect(failures).toHaveLength(1);
     expect(failures[0]).toMatchObject({ origin: 'step', url: path });
   }
+});
+
+it('redacts the secret in the path of an operation that a step refuses', async () => {
+  const { log, lines } = spyOnLog();
+  const replies = { 200: { about: 'An invitation.', body: z.object({}) } };
+  const contract = { read: operation({ method: 'GET', path: '/invitations/:token', summary: 'Read', replies }) };
+  const api = [implement(contract, { read: () => ({ status: 200, body: {} }) })];
+  const refuse: RequestHandler = (_req, res) => void res.sendStatus(401);
+  const scrubPath = createPathScrubber(createScrubber());
+  await request(createTestApp({ log, api, scrubPath, steps: [refuse] }))
+    .get('/api/invitations/canary')
+    .expect(401);
+  expect(lines).toMatchObject([{ status: 401, route: '/api/invitations/:token', path: '/api/invitations/[redacted]' }]);
 });
 
 it('accepts a request id only from a trusted proxy and only in a safe form', async () => {

@@ -4,9 +4,13 @@ import { type Logger, pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
-import { createApp, type PortParts, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
-import { toConnectionLimits } from '../../src/server/connection/connections.ts';
-import { createHttpServer, type HttpServerOptions } from '../../src/server/connection/http-server.ts';
+import { createApp, type PortParts, type SiteApi, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
+import { toConnectionLimits } from '../../src/server/connection/admission.ts';
+import {
+  createHttpServer,
+  type HttpServerOptions,
+  type HttpServerRecords,
+} from '../../src/server/connection/http-server.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
 import { KEEP_ALIVE_TIMEOUT, MAX_CONNECTIONS, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from '../../src/server/limits.ts';
@@ -20,14 +24,18 @@ import { noPathScrubber, testMaker } from './unguarded.ts';
 
 export interface TestAppOptions
   extends Partial<PortParts['rules'] & PortParts['records'] & PortParts['answers']>,
-    Partial<SiteParts> {
+    Partial<Omit<SiteParts, 'api'>> {
+  readonly api?: SiteApi['parts'];
+  readonly apiDocument?: SiteApi['document'];
+  readonly apiStore?: SiteApi['store'];
+  readonly apiOrigins?: SiteApi['origins'];
   readonly tracker?: TrackerParts | undefined;
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
 }
 
 /** Server options for tests: no proxy is trusted, and connection limits are as in production. */
-export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust' | 'headers' | 'times'> = {
+export const TEST_SERVER: HttpServerOptions = {
   times: { keepAlive: KEEP_ALIVE_TIMEOUT, request: REQUEST_TIMEOUT, socket: SOCKET_TIMEOUT },
   headers: SECURITY_HEADERS,
   limits: toConnectionLimits(MAX_CONNECTIONS),
@@ -103,7 +111,8 @@ export function createFakeApi(): Router {
 }
 
 /** The real app with fake dependencies. */
-export function createTestApp({ publicOrigins = [], trustProxy, tracker, ...parts }: TestAppOptions = {}) {
+export function createTestApp(options: TestAppOptions = {}) {
+  const { publicOrigins = [], trustProxy, tracker, ...parts } = { api: createFakeApi(), ...options };
   const log = parts.log ?? pino({ enabled: false });
   return createApp(
     {
@@ -122,7 +131,13 @@ export function createTestApp({ publicOrigins = [], trustProxy, tracker, ...part
       },
       answers: { readiness: { draining: false }, files: new Map(), ...parts },
     },
-    { pages: createFakePages(), api: createFakeApi(), overload: undefined, steps: [], ...parts },
+    {
+      pages: createFakePages(),
+      overload: undefined,
+      steps: [],
+      ...parts,
+      api: { parts: parts.api, document: parts.apiDocument, store: parts.apiStore, origins: parts.apiOrigins },
+    },
     tracker,
   );
 }
@@ -133,8 +148,11 @@ export interface TestServer {
 }
 
 /** Starts the real HTTP server on a free port. */
-export async function serve(listener: RequestListener, options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
-  const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }), ...options });
+export async function serve(
+  listener: RequestListener,
+  { log = pino({ enabled: false }), count, ...options }: Partial<HttpServerOptions & HttpServerRecords> = {},
+): Promise<TestServer> {
+  const { server } = createHttpServer(listener, { ...TEST_SERVER, ...options }, { log, count });
   return {
     port: await listen(server),
     close: () => {
@@ -147,7 +165,7 @@ export async function serve(listener: RequestListener, options: Partial<HttpServ
 /** Serves the real app with fake dependencies, until the test ends. */
 export async function startTestServer(
   options: TestAppOptions = {},
-  of: Partial<HttpServerOptions> = {},
+  of: Partial<HttpServerOptions & HttpServerRecords> = {},
 ): Promise<TestServer> {
   const log = options.log ?? pino({ enabled: false });
   const server = await serve(createTestApp({ ...options, log }), { ...of, log });

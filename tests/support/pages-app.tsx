@@ -7,7 +7,7 @@ import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
 import { createPages, type PageSteps } from '../../src/server/pages/page-handlers.ts';
-import type { PageApp, PageServer, PageSettings } from '../../src/server/pages/page-services.ts';
+import type { PageApp, PageServer, PageSettings } from '../../src/server/pages/page-runtime.ts';
 import { createEarlyScript } from '../../src/server/pages/render/early-script.ts';
 import type { ServerPage } from '../../src/server/pages/server-page.ts';
 import { createAppLog } from '../../src/server/request/app-log.ts';
@@ -135,7 +135,7 @@ export function createTestPages(
 /** Serves a route table with the real app, on a free port, until the test ends. */
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: BUILD_ID }), { log });
+  const funnel = createFunnel(createFailureMaker({ build: BUILD_ID }, { scrubber: noScrubber }), { log });
   const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
   const {
     createContext,

@@ -80,15 +80,16 @@ export function createProductApp<Settings, Services, Own extends object>({
     const config = readConfig(env);
     const failures: string[] = [];
     const table = await createSourceTable();
-    const toFailure = createFailureMaker({
-      build: 'test',
-      scrubber: noScrubber,
-      // As on the server whose failures are compared with these.
-      namespace: readConfig({ DIGEST_NAMESPACE: process.env.DIGEST_NAMESPACE }).digestNamespace,
-      paths: { dist: `${root}dist` },
-      table: () => table,
-      splitBy: product.reporting?.splitBy,
-    });
+    const toFailure = createFailureMaker(
+      {
+        build: 'test',
+        // As on the server whose failures are compared with these.
+        namespace: readConfig({ DIGEST_NAMESPACE: process.env.DIGEST_NAMESPACE }).digestNamespace,
+        paths: { dist: `${root}dist` },
+        table: () => table,
+      },
+      { scrubber: noScrubber, splitBy: product.reporting?.splitBy },
+    );
     const funnel = createFunnel(toFailure, {
       log,
       reporters: [

@@ -112,7 +112,7 @@ export function createVisitPage<Context, Options extends object>(
   table: VisitPageTable<Context, Options>,
 ): (path: string, options?: Options) => Promise<TestedPage> {
   const show = createShow(table);
-  const services = { app: { pages: table.pages as PageTable } };
+  const runtime = { app: { pages: table.pages as PageTable } };
 
   return async function visitPage(path, options = {} as Options) {
     const cleaners: (() => unknown)[] = [];
@@ -128,7 +128,7 @@ export function createVisitPage<Context, Options extends object>(
         const args = toArgs(params);
         return { ...args, context: { ...args.context, ...opened.added } };
       };
-      return await show(path, { toArgs: withServices }, (pageRequest) => loadPage({ services, pageRequest }));
+      return await show(path, { toArgs: withServices }, (pageRequest) => loadPage({ runtime, pageRequest }));
     } finally {
       for (const clean of cleaners) await clean();
     }
@@ -186,15 +186,15 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
     encode(payload, { toError: toShownError });
 
     const modules = await loadModules(match, tree);
-    const services = { app: { tree, document, errorPages, modules }, server: { manifest: MANIFEST } };
+    const runtime = { app: { tree, document, errorPages, modules }, server: { manifest: MANIFEST } };
     const deadline = setTimeout(() => pageRequest.abort(new PageTimeout(DEADLINE)), DEADLINE);
-    const rendered = await renderPage({ services, pageRequest, payload });
+    const rendered = await renderPage({ runtime, pageRequest, payload });
     clearTimeout(deadline);
     if (rendered.kind === 'redirect') return { status: rendered.status, html: '', redirect: rendered.location };
     if (rendered.kind !== 'page') throw failures[0] ?? new Error('Not even the error page could be rendered.');
     const body = new PassThrough();
     const html = text(body);
-    await rendered.render.send({ target: body, lead: '', tail: [], late: undefined });
+    await rendered.render.send(body, { lead: '', tail: [], late: undefined });
     if (failures.length > 0) throw failures[0];
     return { status: rendered.error?.status ?? loaded.status, html: (await html).replaceAll('<!-- -->', '') };
   };

@@ -19,4 +19,4 @@ export const noScrubber: Scrubber = {
 export const noPathScrubber: ScrubPath = (path) => path;
 
 /** Makes failures of the build `test`. */
-export const testMaker = createFailureMaker({ scrubber: noScrubber, build: 'test' });
+export const testMaker = createFailureMaker({ build: 'test' }, { scrubber: noScrubber });

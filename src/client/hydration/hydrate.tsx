@@ -1,6 +1,5 @@
-import { type ReactNode, startTransition, useState } from 'react';
+import { type ReactNode, startTransition, useEffect, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
-import type { DataRouter, Location } from 'react-router';
 import { type Engine, EngineContext, type ErrorPages } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf } from '../../shared/rendering/language.ts';
 
@@ -11,14 +10,12 @@ import '../../shared/routing/link.tsx';
 import { RouterView } from '../../shared/rendering/router-view.tsx';
 import { createRouteTree } from '../../shared/routing/route-objects.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
-import { createStandIn } from '../../shared/routing/stand-in.ts';
-import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
 import { createChunkReload } from '../navigation/chunk-reload.ts';
 import { listenToLinks, type Submission } from '../navigation/link-events.ts';
-import type { Navigator } from '../navigation/navigator.ts';
 import { createRouteLoader } from '../navigation/route-loader.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
-import { createReporting } from '../reporting/reporting.ts';
+import { createReporting, type Reporting } from '../reporting/reporting.ts';
+import { createLateNavigator, type LateNavigator } from './late-navigator.ts';
 import { readPayload } from './read-payload.ts';
 
 interface HydrateOptions {
@@ -37,70 +34,25 @@ interface HydrateOptions {
 export async function hydrate({ routes, base = '', document: Document, errorPages }: HydrateOptions): Promise<void> {
   const develop = process.env.SPILLWAY_DEV ? await import('../develop/development.ts') : undefined;
   const tree = createRouteTree(routes);
-  let routeIds: readonly string[] = [];
-  let live: Navigator | undefined;
+  let late: LateNavigator | undefined;
   const reporting = createReporting({
     early: window.spillwayEarly,
     loadDelivery: async (early) => (await import('../reporting/deliver-reports.ts')).deliverReports(early),
     toRoute() {
-      const shown = live?.router.state.matches.at(-1)?.route.id ?? routeIds.at(-1) ?? '';
-      return tree.definitions.get(shown)?.path;
+      return tree.definitions.get(late?.router.state.matches.at(-1)?.route.id ?? '')?.path;
     },
     reloadFor: (thrown) => engine.reloadFor?.(thrown),
     rootHooks: develop?.rootOptions,
   });
-  const { payload, etag } = readPayload();
-  routeIds = payload.routes;
+  const page = readPayload();
+  const { payload } = page;
   const loader = createRouteLoader(tree.definitions, payload);
+  const navigator = createLateNavigator({ tree, base, document: Document, loader }, page, reporting.report);
+  late = navigator;
   await loader.load(payload.routes);
 
-  let exchange: ((router: DataRouter) => void) | undefined;
-  let navigator: Promise<Navigator> | undefined;
-  function getNavigator(): Promise<Navigator> {
-    navigator ??= loadNavigator();
-    return navigator;
-  }
-  async function loadNavigator(): Promise<Navigator> {
-    try {
-      const { createNavigator } = await import('../navigation/navigator.ts');
-      const created = createNavigator({
-        tree,
-        base,
-        payload,
-        etag,
-        shown: standIn.state,
-        document: Document,
-        loader,
-        onFailure: reporting.report,
-      });
-      live = created;
-      startTransition(() => exchange?.(created.router));
-      return created;
-    } catch (error) {
-      reporting.report(error);
-      throw error;
-    }
-  }
-
-  // React Router calls these with arguments for the real router, so they are passed on unchanged.
-  type AnyCall = (...args: unknown[]) => Promise<void>;
-  function passOn(name: 'navigate' | 'fetch' | 'revalidate'): AnyCall {
-    return async (...args) => ((await getNavigator()).router[name] as AnyCall)(...args);
-  }
-  const revalidate = passOn('revalidate');
-  const standIn = createStandIn({
-    tree,
-    payload,
-    location: readLocation(),
-    navigate: passOn('navigate'),
-    fetch: passOn('fetch'),
-    revalidate,
-    // After the effects of this commit, because one of them registers the key with the new router.
-    deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
-  });
-
   const engine: Engine = {
-    host: window.location.host,
+    host: location.host,
     document: Document,
     nonce: document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce,
     errorPages,
@@ -109,51 +61,61 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     toPageError: toShownError,
     // To reload a page that answers a form, the browser would post the form again.
     reloadFor: payload.action ? undefined : createChunkReload(),
-    onCommit: (commit) => live?.onCommit(commit),
-    refresh: async () => (await getNavigator()).refresh(),
+    onCommit: (commit) => navigator.live?.onCommit(commit),
+    refresh: async () => (await navigator.load()).refresh(),
     onShownError(error, thrown, onAddress) {
       develop?.onShownError(error);
       return reporting.onShownError(error, thrown, onAddress);
     },
   };
 
+  const standIn = navigator.router;
   function Root(): ReactNode {
-    const [router, setRouter] = useState<DataRouter>(standIn);
-    exchange = setRouter;
+    const [router, setRouter] = useState(standIn);
+    // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
+    useEffect(() => {
+      navigator.onRouter = () => startTransition(() => setRouter(navigator.router));
+      navigator.onRouter();
+    }, []);
     return <RouterView router={router} />;
   }
 
   hydrateRoot(
     document,
     <EngineContext value={engine}>
-      <Document {...languageOf(Document, window.location.pathname)} head={null}>
+      <Document {...languageOf(Document, location.pathname)} head={null}>
         <Root />
       </Document>
     </EngineContext>,
     reporting.rootHooks,
   );
 
+  loadWhenNeeded(navigator, reporting);
+  develop?.attachPage({
+    revalidate: navigator.router.revalidate,
+    replaceModule: (id, module) => void loader.modules.set(id, module),
+    replaceStyles: (id, hrefs) => void loader.styles.set(id, hrefs),
+  });
+}
+
+/** Loads the navigator for a link, a form or Back, or when the browser is idle, and what reports failures after it. */
+function loadWhenNeeded({ load }: LateNavigator, reporting: Reporting): void {
   listenToLinks({
     navigate: (url, options) =>
-      void getNavigator().then(
+      void load().then(
         (live) => live.navigate(url, options),
-        () => window.location.assign(url), // the router's chunk did not load, so the link acts as an ordinary one
+        () => location.assign(url), // the router's chunk did not load, so the link acts as an ordinary one
       ),
     async submit(submission) {
-      const live = await getNavigator().catch(() => undefined);
+      const live = await load().catch(() => undefined);
       if (!live?.submit(submission)) submitNatively(submission);
     },
   });
-  addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
+  addEventListener('popstate', () => void load().catch(() => location.reload()), { once: true });
   whenIdle(() => {
-    const exchanged = getNavigator().catch(ignore);
+    const loaded = load().catch(() => undefined);
     // A visitor who saves data loads it only when something fails.
-    if (!hasSaveData()) void exchanged.then(() => whenIdle(reporting.start));
-  });
-  develop?.attachPage({
-    revalidate,
-    replaceModule: (id, module) => void loader.modules.set(id, module),
-    replaceStyles: (id, hrefs) => void loader.styles.set(id, hrefs),
+    if (!hasSaveData()) void loaded.then(() => whenIdle(reporting.start));
   });
 }
 
@@ -170,21 +132,7 @@ function submitNatively({ form, submitter }: Submission): void {
   });
 }
 
-function readLocation(): Location {
-  // A visitor without scripts can have shared this URL. Here it is the page itself.
-  const url = new URL(window.location.href);
-  if (url.searchParams.has(WHOLE_KEY)) {
-    url.searchParams.delete(WHOLE_KEY);
-    history.replaceState(history.state, '', url);
-  }
-  const { pathname, search, hash } = window.location;
-  const state = history.state as { usr?: unknown; key?: string } | null; // React Router's, from before a reload
-  return { pathname, search, hash, state: state?.usr ?? null, key: state?.key ?? 'default', mask: undefined };
-}
-
 function whenIdle(run: () => void): void {
   if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: 2000 });
   else setTimeout(run, 200);
 }
-
-function ignore(): void {}

@@ -1,7 +1,8 @@
 import { Second } from '../../shared/units.ts';
 import { isLoadFailure } from '../reporting/thrown.ts';
 
-const KEY = 'spillway:full-load';
+/** The key of the URL that was loaded as a document last, in the session's storage. */
+export const LAST_LOAD = 'spillway:full-load';
 
 /** Within this time, a second full load of the same URL would be a loop (ms). */
 const GUARD_TIME = 10 * Second;
@@ -10,9 +11,9 @@ const GUARD_TIME = 10 * Second;
 export function wasJustLoaded(url: string): boolean {
   const now = Date.now();
   try {
-    const [last = '', at = '0'] = (sessionStorage.getItem(KEY) ?? '').split('\n');
+    const [last = '', at = '0'] = (sessionStorage.getItem(LAST_LOAD) ?? '').split('\n');
     if (last === url && now - Number(at) < GUARD_TIME) return true;
-    sessionStorage.setItem(KEY, `${url}\n${now}`);
+    sessionStorage.setItem(LAST_LOAD, `${url}\n${now}`);
     return false;
   } catch {
     return true; // no storage, so a loop would go unnoticed: better an error page than a loop

@@ -1,38 +1,33 @@
 import type { DataStrategyFunction } from 'react-router';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
-import { createFormResults, type FormResultsOptions } from './form-results.ts';
+import { createFormResults } from './form-results.ts';
 import { UNREACHABLE } from './load-document.ts';
 import {
   createPageResults,
-  type PageResultsOptions,
+  type PageEvents,
+  type PageSources,
   type Results,
+  type ShownPage,
   STAYED,
-  toFailure,
+  toErrorResult,
   type Wanted,
 } from './page-results.ts';
-import { RouteLoadError, type RouteLoader } from './route-loader.ts';
-
-export interface DataStrategyOptions extends PageResultsOptions, FormResultsOptions, Pick<RouteLoader, 'load'> {
-  /** Whether a route has `mode: 'shell'`. */
-  readonly isShell: (id: string) => boolean;
-  /** Called when Back shows a page from memory, which can have changed since. */
-  readonly onRecall: (url: string) => void;
-  /** Called if the page stays, so that the navigation is over. The message says why no document was loaded. */
-  readonly onStay: (message?: string) => void;
-}
+import { RouteLoadError } from './route-loader.ts';
 
 const UNREACHED = 'The page could not be loaded. Check your connection, then try again.';
 
 /** Creates the router's data source: one GET for all routes of a page, one POST for an action and the fresh page. */
-export function createDataStrategy(options: DataStrategyOptions): DataStrategyFunction {
-  const { store, load: loadRoutes, isShell, onRecall, onFailure, getState, toText, onStay } = options;
-  const { leave, show, keep, showPage, redirect } = createPageResults(options);
-  const forms = createFormResults(options, { redirect });
+export function createDataStrategy(sources: PageSources, shown: ShownPage, events: PageEvents): DataStrategyFunction {
+  const { store, load: loadRoutes, isShell } = sources;
+  const { getState, toText } = shown;
+  const { onFailure, onStay, onRecall, onSend, onAnswer } = events;
+  const { leave, show, keep, showPage, redirect } = createPageResults(sources, shown, events);
+  const forms = createFormResults(sources, { toText, redirect, onFailure, onSend, onAnswer });
 
   async function load(wanted: Wanted): Promise<Results> {
     const { request, url, hash, routes, leaf, navigation } = wanted;
     const isFetcher = wanted.fetcherKey !== null;
-    const fresh = isFetcher ? undefined : forms.takeFresh(url);
+    const fresh = isFetcher ? undefined : forms.takeFresh();
     if (fresh) return showPage(fresh);
     if (leaf === NOT_FOUND_ROUTE) await leave(wanted, url + hash, { guarded: false });
     if (store.isSkewed() && !isFetcher) {
@@ -66,7 +61,7 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       }
       await leave(wanted, wanted.url + wanted.hash, { isUncertain: true });
       onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
-      return toFailure(wanted.leaf, error);
+      return toErrorResult(wanted.leaf, error);
     }
   }
 
@@ -97,7 +92,7 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       const message = isOffline ? toText(UNREACHED) : undefined;
       // The URL is there already, or the form was accepted, and must not be sent again.
       if (message && (type === 'POP' || navigation.formMethod === 'POST')) {
-        return toFailure(wanted.leaf, { kind: 'public', status: 503, message });
+        return toErrorResult(wanted.leaf, { kind: 'public', status: 503, message });
       }
       onStay(message);
       return new Promise(() => {}); // the router no longer waits for it

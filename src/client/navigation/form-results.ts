@@ -6,26 +6,28 @@ import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { ACTION_FIELD, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
-import type { PageDataStore } from '../page-data/store.ts';
 import { leaveOldBuild } from './load-document.ts';
-import { type PageResults, type PageResultsOptions, type Results, toFailure, type Wanted } from './page-results.ts';
+import {
+  type PageEvents,
+  type PageResults,
+  type PageSources,
+  type Results,
+  type ShownPage,
+  toErrorResult,
+  type Wanted,
+} from './page-results.ts';
 import { keepPageState } from './page-state.ts';
 import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 
-export interface FormResultsOptions extends Pick<PageResultsOptions, 'build' | 'onFailure'> {
-  readonly store: PageDataStore;
-  /** Called when a form is sent, except a fetcher's. */
-  readonly onSend: () => void;
-  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
-  readonly onAnswer: (isTaken: boolean) => void;
-  /** Returns a sentence of Spillway in the language of the page. */
-  readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
-}
+interface FormResultsOptions
+  extends Pick<ShownPage, 'toText'>,
+    Pick<PageEvents, 'onFailure' | 'onSend' | 'onAnswer'>,
+    Pick<PageResults, 'redirect'> {}
 
 /** Creates the functions that send a form, and keep the page data that its action returned for the router's next load. */
 export function createFormResults(
-  { build, store, onFailure, onSend, onAnswer, toText }: FormResultsOptions,
-  { redirect }: Pick<PageResults, 'redirect'>,
+  { build, store }: Pick<PageSources, 'build' | 'store'>,
+  { toText, redirect, onFailure, onSend, onAnswer }: FormResultsOptions,
 ) {
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
   /** Answers to forms so far (count). */
@@ -80,7 +82,7 @@ export function createFormResults(
       if (result.payload.unsent) keepPageState();
       return redirect(result.payload, wanted);
     }
-    if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
+    if (result.kind !== 'page') return toErrorResult(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
     if (payload.errors && !isTaken(result)) keepPageState(); // an error replaces the page
     if (payload.build !== build && (payload.action || isTaken(result))) await leaveOldBuild(result, wanted);
@@ -97,13 +99,16 @@ export function createFormResults(
 
   return {
     act,
-    /** Whether the last action returned the data of this page. */
-    hasFresh: (url: string) => fresh?.url === url,
-    /** Returns that data, once. Data of another page gets stale from here on, so it is dropped. */
-    takeFresh(url: string): PagePayload | undefined {
+    /** Whether the last action returned the data of this page. That of another page gets stale from here on: it is dropped. */
+    hasFresh(url: string): boolean {
+      if (fresh?.url !== url) fresh = undefined;
+      return fresh !== undefined;
+    },
+    /** Returns that data, once. */
+    takeFresh(): PagePayload | undefined {
       const brought = fresh;
       fresh = undefined;
-      return brought?.url === url ? brought.payload : undefined;
+      return brought?.payload;
     },
   };
 }

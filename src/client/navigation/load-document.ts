@@ -1,6 +1,6 @@
 import { Second } from '../../shared/units.ts';
 import type { PageResult } from '../page-data/fetch-page-data.ts';
-import { wasJustLoaded } from './chunk-reload.ts';
+import { LAST_LOAD, wasJustLoaded } from './chunk-reload.ts';
 import { shown } from './link-events.ts';
 import { keepPageState, keepResult } from './page-state.ts';
 
@@ -30,10 +30,15 @@ export async function requireReachable(url: string, isUncertain: boolean, signal
  * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
  * load, or at a URL without a page.
  *
+ * @param signal aborted when another navigation begins, whose page the document must not replace
  * @returns true once it is clear that the page stays, or when Back shows it again; false if this URL was loaded a
  *   moment ago, so that loading it again would not help
  */
-export async function loadDocument(path: string, how: { guarded: boolean; isReplaced: boolean }): Promise<boolean> {
+export async function loadDocument(
+  path: string,
+  how: { guarded: boolean; isReplaced: boolean },
+  signal?: AbortSignal,
+): Promise<boolean> {
   const { href } = new URL(path, location.origin);
   if (how.guarded && wasJustLoaded(href)) return false;
   if (withoutHash(href) === withoutHash(location.href)) {
@@ -51,8 +56,13 @@ export async function loadDocument(path: string, how: { guarded: boolean; isRepl
       listening.abort();
       resolve(true);
     }
+    function cancel(): void {
+      window.stop();
+      if (how.guarded) sessionStorage.removeItem(LAST_LOAD); // it was not loaded
+    }
     setTimeout(stay, REPLACE_TIME);
     addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
+    signal?.addEventListener('abort', cancel, listening);
   });
 }
 

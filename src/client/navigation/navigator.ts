@@ -7,10 +7,11 @@ import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { createPageDataStore } from '../page-data/store.ts';
 import { createAfterNavigation, createAnnouncer, createPostedForm, type PostedForm } from './after-navigation.ts';
 import { createBrowserRouter, toPath } from './browser-router.ts';
-import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
+import { createDataStrategy } from './data-strategy.ts';
 import { type LinkHandlers, readForm, type Submission, shown as shownPage } from './link-events.ts';
 import { loadDocument } from './load-document.ts';
 import { createNextPage } from './next-page.ts';
+import type { PageEvents } from './page-results.ts';
 import { restorePageState, takeResult, watchFields } from './page-state.ts';
 import { toFields } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
@@ -18,17 +19,24 @@ import { createRefresh } from './refresh.ts';
 import type { RouteLoader } from './route-loader.ts';
 import { hasSaveData } from './save-data.ts';
 
-interface NavigatorOptions {
+/** An app of pages. */
+export interface BrowserApp {
   readonly tree: RouteTree;
   /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;
-  readonly payload: PagePayload;
-  readonly etag: string | undefined;
-  /** The state of the stand-in. */
-  readonly shown: RouterState;
   readonly document: DocumentComponent;
   readonly loader: RouteLoader;
-  readonly onFailure: DataStrategyOptions['onFailure'];
+}
+
+/** The page that the server rendered. */
+export interface FirstPage {
+  readonly payload: PagePayload;
+  readonly etag: string | undefined;
+}
+
+interface NavigatorOptions extends Pick<PageEvents, 'onFailure'> {
+  /** The state of the stand-in. */
+  readonly shown: RouterState;
 }
 
 export interface Navigator extends Pick<LinkHandlers, 'navigate'> {
@@ -42,16 +50,11 @@ export interface Navigator extends Pick<LinkHandlers, 'navigate'> {
 }
 
 /** Creates everything that only the next navigation needs. Loaded when the browser is idle, or at the first click. */
-export function createNavigator({
-  tree,
-  base,
-  payload,
-  etag,
-  shown,
-  document: Document,
-  loader,
-  onFailure,
-}: NavigatorOptions): Navigator {
+export function createNavigator(
+  { tree, base, document: Document, loader }: BrowserApp,
+  { payload, etag }: FirstPage,
+  { shown, onFailure }: NavigatorOptions,
+): Navigator {
   let isServerRendered = true;
   const nextPage = createNextPage(loader);
   const store = createPageDataStore({
@@ -73,29 +76,35 @@ export function createNavigator({
   const router: DataRouter = createBrowserRouter(
     tree.objects,
     kept ? { ...shown, actionData: { [payload.routes.at(-1) ?? '']: kept } } : shown,
-    createDataStrategy({
-      build: payload.build,
-      store,
-      load: loader.load,
-      prepare: nextPage.prepare,
-      isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
-      onRecall: (url) => void update(url).catch(() => {}),
-      onFailure,
-      onSend() {
-        // An upload can take minutes, and the message would look like that of the new one.
-        if (Object.values(router.state.actionData ?? {}).some(isMessage))
-          router._internalSetStateDoNotUseOrYouWillBreakYourApp({ actionData: null });
+    createDataStrategy(
+      {
+        build: payload.build,
+        store,
+        load: loader.load,
+        prepare: nextPage.prepare,
+        isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
       },
-      onAnswer: posted.onAnswer,
-      getState: () => router.state,
-      toText: (text, filled) => say(languageOf(Document, router.state.location.pathname), text, filled),
-      onLeave: posted.onLeave,
-      onStay(message) {
-        router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
-        posted.onCommit();
-        if (message) announce(message, true);
+      {
+        getState: () => router.state,
+        toText: (text, filled) => say(languageOf(Document, router.state.location.pathname), text, filled),
       },
-    }),
+      {
+        onFailure,
+        onLeave: posted.onLeave,
+        onStay(message) {
+          router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
+          posted.onCommit();
+          if (message) announce(message, true);
+        },
+        onRecall: (url) => void update(url).catch(() => {}),
+        onSend() {
+          // An upload can take minutes, and the message would look like that of the new one.
+          if (Object.values(router.state.actionData ?? {}).some(isMessage))
+            router._internalSetStateDoNotUseOrYouWillBreakYourApp({ actionData: null });
+        },
+        onAnswer: posted.onAnswer,
+      },
+    ),
   );
   const { update, whenIdle, refresh } = createRefresh(router, store);
   store.remember(toPath(shown.location), { payload, etag });
@@ -124,10 +133,15 @@ export function createNavigator({
     router,
     refresh: () => refresh(true),
     onCommit(commit) {
-      const { lang, dir = '' } = Document.language?.(commit.location.pathname) ?? document.documentElement;
+      const { location } = commit;
+      const { lang, dir = '' } = Document.language?.(location.pathname) ?? document.documentElement;
       Object.assign(document.documentElement, { lang, dir });
-      shownPage.url = window.location.origin + toPath(commit.location) + commit.location.hash;
-      afterNavigation(commit);
+      const url = window.location.origin + toPath(location) + location.hash;
+      // The browser made this entry for a plain hash link, or has followed the link again, and has scrolled.
+      const isScrolled = history.state === null || (location.key === 'default' && url === shownPage.url);
+      if (history.state === null) history.replaceState({ idx: null }, ''); // Back to this entry is different
+      shownPage.url = url;
+      afterNavigation(isScrolled ? { ...commit, restoreScrollPosition: false } : commit);
       posted.onCommit();
       restorePageState();
     },

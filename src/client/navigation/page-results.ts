@@ -1,19 +1,44 @@
 import type { DataStrategyResult, RouterState } from 'react-router';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
 import type { PageError, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import type { PageDataResult } from '../page-data/fetch-page-data.ts';
+import type { PageDataStore } from '../page-data/store.ts';
 import { loadDocument, requireReachable } from './load-document.ts';
 import type { NextPage } from './next-page.ts';
 import { keepPageState } from './page-state.ts';
+import type { RouteLoader } from './route-loader.ts';
 
-export interface PageResultsOptions extends Pick<NextPage, 'prepare'> {
+/** Where the data and the code of a page come from. */
+export interface PageSources extends Pick<NextPage, 'prepare'>, Pick<RouteLoader, 'load'> {
+  /** The build that this browser runs. */
   readonly build: string;
-  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
-  readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
+  readonly store: PageDataStore;
+  /** Whether a route has `mode: 'shell'`. */
+  readonly isShell: (id: string) => boolean;
+}
+
+/** Reads the page that is shown. */
+export interface ShownPage {
   /** The router's state. When a request begins, it has the form and the fragment, which the request lacks. */
   readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers' | 'loaderData' | 'errors'>;
+  /** Returns a sentence of Spillway in the language of the page. */
+  readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
+}
+
+export interface PageEvents {
+  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
+  readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   /** Called before a document replaces the page of a navigation. */
   readonly onLeave: () => void;
+  /** Called if the page stays, so that the navigation is over. The message says why no document was loaded. */
+  readonly onStay: (message?: string) => void;
+  /** Called when Back shows a page from memory, which can have changed since. */
+  readonly onRecall: (url: string) => void;
+  /** Called when a form is sent, except a fetcher's. */
+  readonly onSend: () => void;
+  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
+  readonly onAnswer: (isTaken: boolean) => void;
 }
 
 /** What the router shows, by route. */
@@ -38,21 +63,31 @@ export interface Wanted {
 
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
+/** How many redirects browsers follow before they say that there is no end (count). */
+const MAX_REDIRECTS = 20;
+
 /** Thrown if a document was loaded and the page stays nevertheless. */
 export const STAYED = Symbol('stayed');
 
 export type PageResults = ReturnType<typeof createPageResults>;
 
 /** Creates the functions that make what the router shows of an answer, or load a document in its place. */
-export function createPageResults({ build, prepare, onFailure, getState, onLeave }: PageResultsOptions) {
+export function createPageResults(
+  { build, prepare }: Pick<PageSources, 'build' | 'prepare'>,
+  { getState }: Pick<ShownPage, 'getState'>,
+  { onFailure, onLeave }: Pick<PageEvents, 'onFailure' | 'onLeave'>,
+) {
+  /** Since a page was shown (count). */
+  let redirects = 0;
+
   /** Loads the document of a page that cannot be shown without it, in the entry that the navigation would have. */
   async function leave(wanted: Wanted, url: string, { guarded = true, isUncertain = false } = {}): Promise<void> {
     const { navigation, fetcherKey, request } = wanted;
     await requireReachable(url, isUncertain, request.signal);
     if (fetcherKey === null) onLeave();
     removeEventListener('pagehide', keepPageState);
-    if (await loadDocument(url, { guarded, isReplaced: navigation === 'REPLACE' || navigation === 'POP' }))
-      throw STAYED;
+    const isReplaced = navigation === 'REPLACE' || navigation === 'POP';
+    if (await loadDocument(url, { guarded, isReplaced }, request.signal)) throw STAYED;
   }
 
   async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
@@ -69,9 +104,9 @@ export function createPageResults({ build, prepare, onFailure, getState, onLeave
     const isUncertain = result.kind === 'failed' && result.error instanceof TypeError; // as `fetch` fails
     await leave(wanted, url, { isUncertain }); // that of a busy server says so, and reloads itself
     if (result.kind === 'page') return showPage(result.payload);
-    if (result.kind === 'failed') return toFailure(wanted.leaf, result.error);
+    if (result.kind === 'failed') return toErrorResult(wanted.leaf, result.error);
     const text = result.kind === 'busy' ? BUSY : `The URL ${url} is not a page of this site.`;
-    return toFailure(wanted.leaf, new Error(text));
+    return toErrorResult(wanted.leaf, new Error(text));
   }
 
   /** No visitor waits for a fetcher or for a page that is loaded again, so what is shown stays, with what was typed. */
@@ -85,12 +120,17 @@ export function createPageResults({ build, prepare, onFailure, getState, onLeave
   async function redirect({ redirect: to, reload }: RedirectPayload, wanted: Wanted): Promise<Results> {
     const { leaf, hash } = wanted;
     const location = to.includes('#') ? to : to + hash;
-    if (reload) await leave(wanted, location, { guarded: false });
+    redirects += 1;
+    if (reload || redirects > MAX_REDIRECTS) {
+      redirects = 0;
+      await leave(wanted, location, { guarded: false });
+    }
     return { [leaf]: { type: 'data', result: new Response(null, { status: 302, headers: { Location: location } }) } };
   }
 
   async function showPage(payload: PagePayload): Promise<Results> {
     await prepare(payload);
+    redirects = 0;
     return toResults(payload);
   }
 
@@ -107,6 +147,6 @@ function toResults(payload: Pick<PagePayload, 'routes' | 'data' | 'errors'>): Re
   return results;
 }
 
-export function toFailure(leaf: string, error: Error | PageError): Results {
+export function toErrorResult(leaf: string, error: Error | PageError): Results {
   return { [leaf]: { type: 'error', result: error } };
 }

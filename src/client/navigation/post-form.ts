@@ -1,7 +1,7 @@
 import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
 import { ACTION_ACCEPT, ACTION_FIELD } from '../../shared/wire/protocol.ts';
 
-interface PostedForm {
+interface FormPost {
   readonly request: Request;
   /** Undefined for JSON and text, which have no form. The server refuses them. */
   readonly form: FormData | undefined;
@@ -10,7 +10,7 @@ interface PostedForm {
 }
 
 /** Posts what a form submits, as the browser would. */
-export async function postForm(url: string, { request, form, showsProgress }: PostedForm): Promise<Response> {
+export async function postForm(url: string, { request, form, showsProgress }: FormPost): Promise<Response> {
   const { signal } = request;
   const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
   if (form && showsProgress && toFileBytes(request, form) > 0) {

@@ -1,5 +1,5 @@
 import { Millisecond } from '../../shared/units.ts';
-import type { PrefetchPriority } from '../page-data/prefetches.ts';
+import type { PrefetchPriority } from '../page-data/page-entries.ts';
 import { findLink, opensHere } from './link-events.ts';
 
 export type Prefetch = (url: URL, priority: PrefetchPriority, signal?: AbortSignal) => void;

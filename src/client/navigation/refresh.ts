@@ -19,7 +19,9 @@ export function createRefresh(router: DataRouter, store: PageDataStore) {
    */
   async function update(path: string, isAsked = false): Promise<boolean> {
     const answer = await store.revalidate(path);
-    if (toPath(router.state.location) !== path) return false;
+    const { location, navigation } = router.state;
+    // To load this page again, the router would begin a navigation to the next one again, too.
+    if (toPath(location) !== path || navigation.state !== 'idle') return false;
     if (answer === 'changed') await router.revalidate();
     const { href } = window.location;
     if (isAsked && store.isSkewed()) await loadDocument(href, { guarded: true, isReplaced: true });

@@ -1,8 +1,15 @@
-import { DYNAMIC_PREFETCH_TIME, PREFETCH_CONCURRENCY, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { PREFETCH_CONCURRENCY } from '../../shared/limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import type { PageDataResult } from './fetch-page-data.ts';
-
-export type PrefetchPriority = 'intent' | 'viewport' | 'render';
+import {
+  createPageEntries,
+  isNavigation,
+  isReusable,
+  isStatic,
+  type PageEntry,
+  type PrefetchPriority,
+  type Waiter,
+} from './page-entries.ts';
 
 /** Requests for page data. URLs are paths with a query. */
 export interface Prefetches {
@@ -32,93 +39,42 @@ interface PrefetchesOptions {
   readonly onRefused: (url: string) => void;
 }
 
-/** Entries of one map (count). The least recently used is dropped first. */
-export const MAX_CACHED = 50;
-
-/** A navigation or a link that waits for an entry. */
-interface Waiter {
-  readonly priority: 'navigation' | PrefetchPriority;
-}
-
-/** The data of one page: not requested yet, on its way, or cached until it is used or too old. */
-interface Entry {
-  readonly url: string;
-  readonly waiters: Set<Waiter>;
-  readonly controller: AbortController;
-  /** Settles with the first line. Absent until the request is made. */
-  answer?: Promise<PageDataResult>;
-  result?: PageDataResult;
-  /** When the result arrived, by `performance.now()` (ms). */
-  at: number;
-  /** The request was made for a prefetch, which the server can refuse. */
-  isPrefetch: boolean;
-  /** The result can be used again after its end. */
-  isCached: boolean;
-  /** The response is complete, or nothing more will arrive. */
-  isOver: boolean;
-}
-
 /**
  * Makes one request at a time for a page, which all callers share: a hover's prefetch is the navigation's response.
  * Prefetches wait for one of a few slots. A navigation does not wait, and takes no slot. A request without waiters is
- * aborted.
- *
- * The response of a static or shell page is cached for 300 s, any other's for one navigation within 30 s.
+ * aborted. The response of a static or shell page is used again, any other's for one navigation.
  */
 export function createPrefetches({ request, noteBuild, onPage, onRefused }: PrefetchesOptions): Prefetches {
-  const entries = new Map<string, Entry>();
+  const entries = createPageEntries();
 
-  function find(url: string): Entry | undefined {
-    const entry = entries.get(url);
-    if (!entry?.isOver) return entry;
-    if (performance.now() - entry.at < (isStatic(entry) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME)) return entry;
-    entries.delete(url);
-    return undefined;
-  }
-
-  function create(url: string): Entry {
-    const controller = new AbortController();
-    const state = { at: 0, isPrefetch: false, isCached: false, isOver: false };
-    const entry: Entry = { url, waiters: new Set(), controller, ...state };
-    entries.set(url, entry);
-    return entry;
-  }
-
-  function join(entry: Entry, priority: Waiter['priority'], signal: AbortSignal | undefined): void {
+  function join(entry: PageEntry, priority: Waiter['priority'], signal: AbortSignal | undefined): void {
     const waiter = { priority };
     entry.waiters.add(waiter);
     signal?.addEventListener('abort', () => leave(entry, waiter, signal.reason), { once: true });
   }
 
-  function leave(entry: Entry, waiter: Waiter, reason: unknown): void {
+  function leave(entry: PageEntry, waiter: Waiter, reason: unknown): void {
     if (entry.isOver || !entry.waiters.delete(waiter)) return;
     // Without its navigation it is a prefetch again, and its slot can be taken.
-    if (entry.waiters.size > 0 && countPrefetches() <= PREFETCH_CONCURRENCY) return;
+    if (entry.waiters.size > 0 && entries.countPrefetches() <= PREFETCH_CONCURRENCY) return;
     drop(entry);
     entry.controller.abort(reason);
   }
 
-  function countPrefetches(): number {
-    let count = 0;
-    for (const entry of entries.values()) if (entry.answer && !entry.isOver && !isNavigation(entry)) count++;
-    return count;
-  }
-
   function startWaiting(): void {
-    while (countPrefetches() < PREFETCH_CONCURRENCY) {
-      const waiting = [...entries.values()].filter((entry) => !entry.answer);
-      const next = waiting.find((entry) => isWantedFor(entry, 'intent')) ?? waiting[0];
+    while (entries.countPrefetches() < PREFETCH_CONCURRENCY) {
+      const next = entries.findWaiting();
       if (!next) return;
       start(next).catch(() => {}); // aborted
     }
   }
 
-  function start(entry: Entry): Promise<PageDataResult> {
+  function start(entry: PageEntry): Promise<PageDataResult> {
     entry.answer ??= run(entry);
     return entry.answer;
   }
 
-  async function run(entry: Entry): Promise<PageDataResult> {
+  async function run(entry: PageEntry): Promise<PageDataResult> {
     const { url, controller } = entry;
     entry.isPrefetch = !isNavigation(entry);
     try {
@@ -148,29 +104,26 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
     }
   }
 
-  function drop(entry: Entry): void {
+  function drop(entry: PageEntry): void {
     entry.isCached = false;
     end(entry);
   }
 
-  function end(entry: Entry): void {
-    entry.isOver = true;
-    if (!entry.isCached && entries.get(entry.url) === entry) entries.delete(entry.url);
-    const over = [...entries.values()].filter(({ isOver }) => isOver);
-    if (over[0] && over.length > MAX_CACHED) entries.delete(over[0].url);
+  function end(entry: PageEntry): void {
+    entries.end(entry);
     startWaiting();
   }
 
   async function load(url: string, signal?: AbortSignal): Promise<PageDataResult> {
     signal?.throwIfAborted();
-    const known = find(url);
+    const known = entries.find(url);
     // A response that is still arriving serves one navigation. The next one requests newer data.
     const isTaken = known?.result && !known.isOver && isNavigation(known);
-    const entry = known && !isTaken ? known : create(url);
+    const entry = known && !isTaken ? known : entries.create(url);
     entry.isCached &&= isStatic(entry);
     if (!entry.isOver) join(entry, 'navigation', signal);
-    else if (entry.isCached) setNewest(entries, url, entry);
-    else entries.delete(url);
+    else if (entry.isCached) entries.use(entry);
+    else entries.forget(url);
     const result = await start(entry);
     signal?.throwIfAborted();
     // A prefetch can be refused, and its failures are in no incident, so a navigation that has joined one requests the
@@ -182,47 +135,23 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
     load,
     prefetch(url, priority, signal) {
       if (signal?.aborted) return;
-      const entry = find(url) ?? create(url);
+      const entry = entries.find(url) ?? entries.create(url);
       if (entry.isOver) return;
       join(entry, priority, signal);
       startWaiting();
     },
-    has: (url) => find(url)?.isOver ?? false,
+    has: (url) => entries.find(url)?.isOver ?? false,
     forget(url) {
-      if (entries.get(url)?.isOver) entries.delete(url);
+      if (entries.find(url)?.isOver) entries.forget(url);
     },
     dropPrefetches() {
       // Waiting requests go first, so that none of them takes the place of one that is aborted.
-      const inOrder = [...entries.values()].sort((a, b) => Number(Boolean(a.answer)) - Number(Boolean(b.answer)));
+      const inOrder = entries.list().sort((a, b) => Number(Boolean(a.answer)) - Number(Boolean(b.answer)));
       const reason = new DOMException('This prefetch is no longer needed.', 'AbortError');
       for (const entry of inOrder) {
         for (const waiter of entry.waiters) if (waiter.priority !== 'navigation') leave(entry, waiter, reason);
       }
     },
-    clear: () => entries.clear(),
+    clear: entries.clear,
   };
-}
-
-/** A `Map` keeps the order of insertion: its first key is the least recently used. */
-export function setNewest<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-}
-
-function isWantedFor(entry: Entry, priority: Waiter['priority']): boolean {
-  return [...entry.waiters].some((waiter) => waiter.priority === priority);
-}
-
-function isNavigation(entry: Entry): boolean {
-  return isWantedFor(entry, 'navigation');
-}
-
-function isStatic({ result }: Entry): boolean {
-  if (result?.kind !== 'page' || result.status !== 200) return false;
-  return Boolean(result.payload.static || result.payload.shell);
-}
-
-/** A failure is not cached, because it can be over by the time of the click. */
-function isReusable(result: PageDataResult): boolean {
-  return result.kind === 'redirect' || result.kind === 'not-page' || (result.kind === 'page' && result.status < 500);
 }

@@ -2,7 +2,8 @@ import { PAGE_DATA_ATTEMPTS, STATIC_STALE_TIME } from '../../shared/limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, HOLES_HEADER } from '../../shared/wire/protocol.ts';
 import { fetchHoles, fetchPageData, fetchPageVersion, fillShell, type PageDataResult } from './fetch-page-data.ts';
-import { createPrefetches, MAX_CACHED, type Prefetches, setNewest } from './prefetches.ts';
+import { MAX_CACHED, setNewest } from './page-entries.ts';
+import { createPrefetches, type Prefetches } from './prefetches.ts';
 
 export interface PageDataStoreOptions {
   /** The path that all pages of the app share (`/admin`), empty for none. */

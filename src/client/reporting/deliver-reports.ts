@@ -27,42 +27,8 @@ type Details = Partial<Omit<BrowserReport, 'thrown' | 'via' | 'onAddress'>>;
  * caused by leaving the page, are not sent.
  */
 export function deliverReports(early: EarlyErrors): Deliver {
-  const send = createSender(early);
-  const reported = new WeakMap<WeakKey, Reported>();
-  /** The last thrown value that is not an object, and so has no identity. */
-  let plain: { readonly thrown: unknown; readonly reported: Reported } | undefined;
-  const echoed = new Set<string>();
+  const { report, findPlain } = createReports(createSender(early));
   const missing = new Set<string>();
-  let left = MAX_PAGE_REPORTS;
-
-  function report(thrown: unknown, via: string, details: Details): Reported | undefined {
-    const chain = causesOf(thrown);
-    if (isPageError(thrown) || chain.some(isMeant)) return undefined;
-    const known = chain.map((link) => (isObject(link) ? reported.get(link) : undefined)).find(Boolean);
-    if (known) return known;
-    const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
-    const created: Reported = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
-    for (const link of chain) if (isObject(link)) reported.set(link, created);
-    if (!isObject(thrown)) plain = { thrown, reported: created };
-    if (echo !== undefined && echoed.has(echo)) return created;
-    if (echo !== undefined) echoed.add(echo);
-    if (left-- <= 0) return created;
-    const { origin, pathname } = location;
-    send({
-      at: Date.now(),
-      url: origin + pathname,
-      ...details,
-      kind: details.kind ?? toKind(thrown),
-      thrown,
-      via,
-      echo,
-      onAddress(reported) {
-        created.address ??= reported;
-        for (const listener of created.listeners) listener(reported);
-      },
-    });
-    return created;
-  }
 
   function tellUnlessLeaving(thrown: unknown, via: string, details: Details): void {
     if (!isNetworkFailure(thrown)) {
@@ -100,7 +66,7 @@ export function deliverReports(early: EarlyErrors): Deliver {
       report(withoutStack('ServerError', `The server failed: ${digest}`), 'router', { ...details, echo: digest });
       return;
     }
-    const shown = plain && Object.is(plain.thrown, thrown) ? plain.reported : report(thrown, 'router', details);
+    const shown = findPlain(thrown) ?? report(thrown, 'router', details);
     if (shown?.address === undefined) shown?.listeners.push(onAddress);
     else onAddress(shown.address);
   }
@@ -114,6 +80,50 @@ export function deliverReports(early: EarlyErrors): Deliver {
     else if (target instanceof Element) tellMissing(target, known);
     else if (type === 'error') tellUnlessLeaving(error ?? message, 'onerror', { ...known, place: toPlace(event) });
     else report(reason, type, known);
+  };
+}
+
+/** The failures of a page, each of which is sent once. */
+function createReports(send: (report: BrowserReport) => void) {
+  const reported = new WeakMap<WeakKey, Reported>();
+  /** The last thrown value that is not an object, and so has no identity. */
+  let plain: { readonly thrown: unknown; readonly reported: Reported } | undefined;
+  const echoed = new Set<string>();
+  let left = MAX_PAGE_REPORTS;
+
+  function report(thrown: unknown, via: string, details: Details): Reported | undefined {
+    const chain = causesOf(thrown);
+    if (isPageError(thrown) || chain.some(isMeant)) return undefined;
+    const known = chain.map((link) => (isObject(link) ? reported.get(link) : undefined)).find(Boolean);
+    if (known) return known;
+    const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
+    const created: Reported = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
+    for (const link of chain) if (isObject(link)) reported.set(link, created);
+    if (!isObject(thrown)) plain = { thrown, reported: created };
+    if (echo !== undefined && echoed.has(echo)) return created;
+    if (echo !== undefined) echoed.add(echo);
+    if (left-- <= 0) return created;
+    const { origin, pathname } = location;
+    send({
+      at: Date.now(),
+      url: origin + pathname,
+      ...details,
+      kind: details.kind ?? toKind(thrown),
+      thrown,
+      via,
+      echo,
+      onAddress(reported) {
+        created.address ??= reported;
+        for (const listener of created.listeners) listener(reported);
+      },
+    });
+    return created;
+  }
+
+  return {
+    report,
+    /** Finds what was reported last, if it was this value. */
+    findPlain: (thrown: unknown) => (plain && Object.is(plain.thrown, thrown) ? plain.reported : undefined),
   };
 }
 

@@ -127,9 +127,11 @@ export function createReporting({
   };
 }
 
+const toWindow = (error: unknown): void => reportError(error);
+
 /** As React does by default. */
 const PRINT: RootHooks = {
   onCaughtError: (error) => console.error(error),
-  onUncaughtError: (error) => reportError(error),
-  onRecoverableError: (error) => reportError(error),
+  onUncaughtError: toWindow,
+  onRecoverableError: toWindow,
 };

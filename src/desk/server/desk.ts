@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Failure, StartError } from '#engine/tracker';
-import type { DeskCount } from './counters.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
@@ -13,8 +12,7 @@ import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
 import { markEnded } from './worker/process-records.ts';
-import type { BlockedLoop } from './worker/watchdog.ts';
-import { createWorkerThread } from './worker/worker-thread.ts';
+import { createWorkerThread, type DeskReports } from './worker/worker-thread.ts';
 
 export type Desk = Awaited<ReturnType<typeof openDesk>>;
 
@@ -23,11 +21,6 @@ export interface DeskOptions {
   readonly storing: Storing;
   /** The requests in flight, for `readInFlight()`. */
   readonly inFlight: SharedArrayBuffer;
-  /** Called when the event loop runs again after it was blocked for over a second. */
-  readonly onBlockedLoop: (report: BlockedLoop) => void;
-  readonly log: DeskLog;
-  /** Called for each stored failure. */
-  readonly count?: DeskCount;
   /** Starts the desk worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   /** Another entry file for the desk worker, for tests. */
@@ -56,16 +49,10 @@ function nameProcess(): string {
  *
  * @throws DeskInUseError if another process uses the folder
  */
-export async function openDesk({
-  running,
-  storing,
-  inFlight,
-  onBlockedLoop,
-  log,
-  count,
-  startWithin,
-  workerFile = join(running.dist, 'server/desk-worker.js'),
-}: DeskOptions) {
+export async function openDesk(options: DeskOptions, reports: DeskReports) {
+  const { running, storing, inFlight, startWithin } = options;
+  const { workerFile = join(running.dist, 'server/desk-worker.js') } = options;
+  const { log } = reports;
   const { dataDir, databaseUrl } = storing;
   const process = nameProcess();
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
@@ -76,14 +63,14 @@ export async function openDesk({
     signals,
     log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
   });
-  const worker = createWorkerThread({
-    file: workerFile,
-    start: { process, startedAt: Date.now(), signals: signals.buffer, inFlight, running, storing },
-    log,
-    count,
-    onBlocked: onBlockedLoop,
-    startWithin,
-  });
+  const worker = createWorkerThread(
+    {
+      file: workerFile,
+      start: { process, startedAt: Date.now(), signals: signals.buffer, inFlight, running, storing },
+      startWithin,
+    },
+    reports,
+  );
   const timers = [
     setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(),
     setInterval(journal.settle, BEAT_INTERVAL).unref(),

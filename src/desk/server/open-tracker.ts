@@ -29,15 +29,19 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const { tokens, checkToken } = access;
   const { databaseUrl, retention, proxy, notify, links } = settings;
   const { sentryEnvironment: environment, digestNamespace: namespace, dataDir } = config;
-  const desk = await openDesk({
-    running: { build: manifest.buildId, release, environment, namespace, dist },
-    storing: { dataDir, databaseUrl, retention, notify },
-    inFlight,
-    onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
-    count: metrics.addCounters(DESK_COUNTERS),
-    log,
-    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
-  });
+  const desk = await openDesk(
+    {
+      running: { build: manifest.buildId, release, environment, namespace, dist },
+      storing: { dataDir, databaseUrl, retention, notify },
+      inFlight,
+      startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
+    },
+    {
+      log,
+      count: metrics.addCounters(DESK_COUNTERS),
+      onBlocked: (report) => recordBlockedLoop(funnel, report),
+    },
+  );
   const { calls } = desk;
   const visitors = createVisitors(calls);
   const signIn = createSignIn({ tokens, sessions: calls, checkToken });

@@ -11,7 +11,7 @@ import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
 import { REFERENCE_POLICY, renderReference } from './reference-page.ts';
 import { resource } from './resource.ts';
 import { serveOperation } from './run-operation.ts';
-import { createFinder, serveOperations } from './serve-operations.ts';
+import { createFinder, nameOperation, serveOperations } from './serve-operations.ts';
 
 /** What is under `/api`: parts made by `implement()`, and Express handlers for everything else. */
 export type ApiParts = RequestHandler | readonly (ApiPart | RequestHandler)[];
@@ -38,6 +38,8 @@ export function mountApi(api: ApiParts, { app, base, document, store = createMem
   return {
     /** Answers the operations and their document. It needs nothing of Express. */
     operations: serveOperations(find, { app, base, store }),
+    /** Names the route of a request in front of the steps. */
+    named: nameOperation(find, base),
     /** The Express handlers, and the reference. */
     handlers: [...handlers, ...(described?.reference ?? [])],
     /** Whether something here can answer requests for a path. The paths of handlers are not known. */

@@ -42,6 +42,23 @@ interface ServeOptions {
 }
 
 /**
+ * Finds the route of a request before the product's steps run. It shows which parts of the path are secret, for the log
+ * and for failures of a step.
+ */
+export function nameOperation(find: FindOperations, base: string): Step {
+  return function nameOperation(req, _res, next) {
+    const info = requestInfo(req);
+    const found = findBelow(base, info.path, find);
+    if (found) info.route = `${base}${found.route.pattern}`;
+    next();
+  };
+}
+
+function findBelow(base: string, path: string, find: FindOperations): Found | undefined {
+  return path.startsWith(base) ? find(path.slice(base.length)) : undefined;
+}
+
+/**
  * Answers the operations' paths under `base`. HEAD follows GET, OPTIONS is answered with `Allow`, and other methods get
  * 405. Other paths are left to what follows. It runs in an Express app, and in front of one.
  */
@@ -49,7 +66,7 @@ export function serveOperations(find: FindOperations, { app, base, store }: Serv
   const limiter = createRateLimiter(store);
   return function serveOperations(req, res, next) {
     const info = requestInfo(req);
-    const found = info.path.startsWith(base) ? find(info.path.slice(base.length)) : undefined;
+    const found = findBelow(base, info.path, find);
     if (!found) return next();
     const { route, params } = found;
     info.route = `${base}${route.pattern}`;
@@ -142,22 +159,27 @@ export function createFinder(operations: readonly ServedOperation[]): FindOperat
       .map((route) => [withoutSlash(route.pattern), { route, params: {} }]),
   );
   const matchers = all.filter(({ pattern }) => pattern.includes(':')).map(toMatcher);
+  // Each request asks twice, and most are answered before the next one begins.
+  let last: { readonly path: string; readonly found: Found | undefined } = { path: '', found: undefined };
   return (path) => {
-    const found = fixed.get(withoutSlash(path));
-    if (found) return found;
-    for (const match of matchers) {
-      const matched = match(path);
-      if (matched) return matched;
-    }
-    return undefined;
+    if (path !== last.path) last = { path, found: fixed.get(withoutSlash(path)) ?? findFirst(path, matchers) };
+    return last.found;
   };
+}
+
+function findFirst(path: string, matchers: readonly FindOperations[]): Found | undefined {
+  for (const match of matchers) {
+    const found = match(path);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-function toMatcher(route: Route): (path: string) => Found | undefined {
+function toMatcher(route: Route): FindOperations {
   const names = [...route.pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const texts = route.pattern.split(/:\w+/).map(RegExp.escape);
   const regex = new RegExp(`^${texts.join('([^/]+)')}/?$`);

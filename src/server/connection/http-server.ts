@@ -7,7 +7,8 @@ import type { Count } from '../request/counters.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { sendText } from '../request/send-body.ts';
 import { ALL_METHODS, type Step } from '../request/step.ts';
-import { type ConnectionLimits, trackConnections } from './connections.ts';
+import type { ConnectionLimits } from './admission.ts';
+import { trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
 import { limitUnsentBytes } from './unsent-bytes.ts';
 
@@ -16,10 +17,8 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 export interface HttpServerOptions {
-  readonly log: Logger;
   readonly limits: ConnectionLimits;
   readonly trust: ProxyTrust;
-  readonly count?: Count | undefined;
   /** How long an idle connection is kept, a whole request can take to arrive, and a connection can be silent (ms). */
   readonly times: { readonly keepAlive: number; readonly request: number; readonly socket: number };
   /** What may wait in memory for clients that do not read (bytes). For tests. */
@@ -28,9 +27,19 @@ export interface HttpServerOptions {
   readonly headers: HeaderList;
 }
 
+/** Where the server records what reaches no step. */
+export interface HttpServerRecords {
+  readonly log: Logger;
+  readonly count?: Count | undefined;
+}
+
 /** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
-export function createHttpServer(listener: RequestListener, options: HttpServerOptions) {
-  const { log, count, times, headers } = options;
+export function createHttpServer(
+  listener: RequestListener,
+  options: HttpServerOptions,
+  { log, count }: HttpServerRecords,
+) {
+  const { trust, times, headers } = options;
   const server = createServer({
     headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
     requestTimeout: times.request,
@@ -42,8 +51,8 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     insecureHTTPParser: false,
   });
   server.setTimeout(times.socket);
-  const connections = trackConnections(server, options);
-  drainUnreadBodies(server, connections, options.trust);
+  const connections = trackConnections(server, { limits: options.limits, trust, log, count });
+  drainUnreadBodies(server, connections, trust);
   limitUnsentBytes(server, { sockets: connections.sockets, count, most: options.maxUnsentBytes });
   const closing = new WeakSet<Socket>();
 
@@ -58,7 +67,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     sendText(res, 417, describeStatus(417));
   });
   server.on('connect', (_req, socket) => {
-    endWith(socket as Socket, 405, headers, [['Allow', ALL_METHODS]]);
+    endSocket(socket as Socket, 405, headers, [['Allow', ALL_METHODS]]);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const peer = socket as Socket;
@@ -83,7 +92,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
       const status = toStatus(error.code);
       count?.('spillway_broken_requests_total', { status: String(status) });
       log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
-      endWith(peer, status, headers);
+      endSocket(peer, status, headers);
     }
   });
   return { server, connections };
@@ -112,7 +121,7 @@ function toStatus(code: string | undefined): number {
  * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
  * the request can be a HEAD, even if it broke before its method could be read.
  */
-export function endWith(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
+export function endSocket(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
   const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +

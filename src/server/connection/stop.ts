@@ -8,11 +8,8 @@ interface StopOptions {
   /** Time after which the process ends in any case (ms). */
   readonly within: number;
   readonly log: Logger;
-  /** Records that the process ends on purpose. */
-  readonly markEnded?: () => void;
-  /** Writes out buffered log lines. */
-  readonly flush: () => void;
-  readonly exit?: (code: number) => void;
+  /** Ends the process, after what must be written before. */
+  readonly exit: (code: number) => void;
 }
 
 /** Drains and ends the process. */
@@ -25,16 +22,9 @@ export type Stop = (code: number, signal?: NodeJS.Signals) => void;
 const SAME_SIGNAL = 500;
 
 /** Creates the function that stops the process. A later signal ends the process immediately. */
-export function createStop(options: StopOptions): Stop {
-  const { drain, close, within, log, markEnded, flush, exit = process.exit } = options;
+export function createStop({ drain, close, within, log, exit }: StopOptions): Stop {
   let stoppingSince: number | undefined;
   let exitCode = 0;
-
-  function end(code: number): void {
-    markEnded?.();
-    flush();
-    exit(code);
-  }
 
   async function finish(): Promise<void> {
     const { cut, owed } = await drain();
@@ -55,7 +45,7 @@ export function createStop(options: StopOptions): Stop {
     if (stoppingSince !== undefined) {
       if (!signal || performance.now() - stoppingSince <= SAME_SIGNAL) return;
       log.error({ signal }, 'A second signal came, so the process exits now. Responses in flight are cut.');
-      end(1);
+      exit(1);
       return;
     }
     stoppingSince = performance.now();
@@ -63,13 +53,13 @@ export function createStop(options: StopOptions): Stop {
     // Keeps the event loop alive: without it, the process could exit in the middle of stopping.
     setTimeout(() => {
       log.error({ within }, 'The server did not stop in time, so the process exits now.');
-      end(1);
+      exit(1);
     }, within);
     finish().then(
-      () => end(exitCode),
+      () => exit(exitCode),
       (error: unknown) => {
         log.error(error, 'The drain failed.');
-        end(1);
+        exit(1);
       },
     );
   };

@@ -38,7 +38,7 @@ export function toBrowserError(
   dist: string,
   { modules }: Pick<DevState, 'modules'>,
 ): DevError {
-  // Firefox and Safari write `name@place`.
+  // Firefox and Safari write `name@location`.
   const inV8 = mapAssets(stack, dist).replace(/^(?:.*\*)?(.*)@(\S+:\d+:\d+)$/gm, '    at $1 ($2)');
   const frames = parseStack(inV8, { dist }, message);
   return describe(
@@ -59,7 +59,7 @@ function describe(
   const hint = toErrorHint(text);
   const problem: DevProblem = {
     text: hint ? `${text}\n${hint}` : text,
-    ...(own && toPlace(dist, own, isShown(own.file))),
+    ...(own && toShownLocation(dist, own, isShown(own.file))),
     trail: located.slice(0, MAX_SHOWN_FRAMES).map(toLine),
   };
   const components = componentStack
@@ -76,22 +76,22 @@ function isProjects({ file }: StackFrame): boolean {
 }
 
 function toLine({ function: name, file, line, column }: StackFrame): string {
-  const place = `${file}:${line}:${column}`;
-  return name ? `at ${name} (${place})` : `at ${place}`;
+  const location = `${file}:${line}:${column}`;
+  return name ? `at ${name} (${location})` : `at ${location}`;
 }
 
 /** Adds lines of source to the supervisor's report of a failed build. */
-export function withPlaces(error: DevError, dist: string): DevError {
+export function withLocations(error: DevError, dist: string): DevError {
   const problems = error.problems.map((problem) => {
     const { file, line, column } = problem;
     if (file === undefined || line === undefined || column === undefined) return problem;
-    return { ...problem, ...toPlace(dist, { file, line, column }) };
+    return { ...problem, ...toShownLocation(dist, { file, line, column }) };
   });
   return { ...error, problems };
 }
 
-/** @param place its file is relative to the root */
-function toPlace(
+/** @param location its file is relative to the root */
+function toShownLocation(
   dist: string,
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
   isShown = true,
@@ -125,7 +125,7 @@ function mapAssets(stack: string, dist: string): string {
   const toSource = createClientMaps(dist);
   const script = /https?:\/\/[^\s)/]+(\/(?:assets|_dev\/modules)\/[^\s):?]+\.js)(?:\?v=\d+)?:(\d+):(\d+)/g;
   return stack.replace(script, (position, path, line, column) => {
-    const place = toSource(path, Number(line), Number(column));
-    return place ? `${place.file}:${place.line}:${place.column}` : position;
+    const location = toSource(path, Number(line), Number(column));
+    return location ? `${location.file}:${location.line}:${location.column}` : position;
   });
 }

@@ -19,7 +19,7 @@ import { type PublicFile, readPublicFile } from '../front/public-files.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { onClose, type Step } from '../request/step.ts';
-import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
+import { toBrowserError, toDevError, withLocations } from './dev-error.ts';
 
 /** The messages of the supervisor (`bin/develop.mjs`) to the server. */
 type FromSupervisor =
@@ -48,7 +48,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
     const { error } = message.state;
-    state = error ? { ...message.state, error: withPlaces(error, dist) } : message.state;
+    state = error ? { ...message.state, error: withLocations(error, dist) } : message.state;
     for (const stream of streams) send(stream);
   });
   process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port forever

@@ -43,8 +43,8 @@ export function createSourceTable(dist: string): LocationTable {
 
   function toSourceFrame(frame: StackFrame): StackFrame {
     if (!frame.file.startsWith('client/')) return frame;
-    const place = toSource(frame.file.slice('client'.length), frame.line, frame.column);
-    return place ? { ...frame, ...place, file: toFrameFile(place.file, { dist }) } : frame;
+    const location = toSource(frame.file.slice('client'.length), frame.line, frame.column);
+    return location ? { ...frame, ...location, file: toFrameFile(location.file, { dist }) } : frame;
   }
 
   return {
@@ -57,7 +57,7 @@ export function createSourceTable(dist: string): LocationTable {
   };
 }
 
-interface Place {
+interface FrameLocation {
   /** Absolute. */
   readonly file: string;
   /** 1-based, like `column`. */
@@ -84,7 +84,7 @@ export function createClientMaps(dist: string) {
   }
 
   /** @param path of the script's URL, such as `/assets/main-X7K2.js`; line and column are 1-based */
-  return function toSource(path: string, line: number, column: number): Place | undefined {
+  return function toSource(path: string, line: number, column: number): FrameLocation | undefined {
     const file = join(client, path);
     if (!file.startsWith(client)) return undefined;
     const entry = mapOf(file)?.findEntry(line - 1, column - 1);

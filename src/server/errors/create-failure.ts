@@ -61,7 +61,8 @@ export interface Recorded {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-interface MakerOptions {
+/** The build whose failures these are. */
+interface FailingBuild {
   readonly build: string;
   /** By default, the build. */
   readonly release?: string;
@@ -70,6 +71,9 @@ interface MakerOptions {
   readonly paths?: FramePaths;
   /** The table of positions in the bundles and of the source that is there. Read for the first failure. */
   readonly table?: () => LocationTable;
+}
+
+interface MakerOptions {
   readonly scrubber: Scrubber;
   /** Names of posted fields whose values are stored. */
   readonly keep?: readonly string[] | undefined;
@@ -102,16 +106,10 @@ const SHOWN_HEADERS = [
  */
 export type FailureMaker = ReturnType<typeof createFailureMaker>;
 
-export function createFailureMaker({
-  build,
-  release = build,
-  namespace = DEFAULT_NAMESPACE,
-  paths = NO_BUILD,
-  table = () => emptyLocationTable,
-  scrubber: ownScrubber,
-  keep = [],
-  splitBy,
-}: MakerOptions) {
+export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubber, keep = [], splitBy }: MakerOptions) {
+  const { build, release = build, namespace = DEFAULT_NAMESPACE } = running;
+  const { paths = NO_BUILD, table = () => emptyLocationTable } = running;
+
   return function toFailure(
     { error, errors = readErrors(error, paths), kind, extra }: Recorded,
     context: FailureContext,

@@ -3,7 +3,7 @@ import { MAX_SCRUBBED_LENGTH } from '../limits.ts';
 import { decodePercent } from '../request/paths.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 import type { ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
-import { encode, type KnownValues, NO_VALUES, REDACTED, redactShapes } from './scrub/redact.ts';
+import { encodeForUrl, type KnownValues, NO_VALUES, REDACTED, redactShapes } from './scrub/redact.ts';
 import { redactPairs } from './scrub/redact-pairs.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
@@ -108,7 +108,9 @@ function buildScrubber(parts: Parts): Scrubber {
       if (keys.isSecretInQuery(decode(name))) return `${mark}${name}=${REDACTED}`;
       const inner = decodeValue(value);
       const clean = scrubText(inner, depth + 1);
-      return clean === inner ? pair : `${mark}${name}=${encode(clean).replaceAll(encode(REDACTED), REDACTED)}`;
+      return clean === inner
+        ? pair
+        : `${mark}${name}=${encodeForUrl(clean).replaceAll(encodeForUrl(REDACTED), REDACTED)}`;
     });
   }
 

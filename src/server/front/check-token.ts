@@ -37,14 +37,14 @@ export function createCheckToken(tokens: Pick<Tokens, 'find'>, now?: () => numbe
   };
 }
 
-export type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+export type FixedAnswer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
 /**
  * Answers only callers with the token of an operator or viewer.
  *
  * @param checkToken undefined to answer everybody
  */
-export function forReaders(checkToken: CheckToken | undefined, answer: Answer): Answer {
+export function forReaders(checkToken: CheckToken | undefined, answer: FixedAnswer): FixedAnswer {
   if (!checkToken) return answer;
   return function answerReader(req, res) {
     const token = readBearer(req);

@@ -4,7 +4,7 @@ import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendJson, sendText } from '../request/send-body.ts';
 import { onClose, type Step } from '../request/step.ts';
-import { type Answer, type CheckToken, forReaders } from './check-token.ts';
+import { type CheckToken, type FixedAnswer, forReaders } from './check-token.ts';
 import { readHost, readScheme } from './host-check.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -14,7 +14,7 @@ interface FixedPath {
   readonly methods: 'GET, HEAD' | 'GET' | 'POST';
   /** Without a token, this path does not exist. */
   readonly isHidden?: true;
-  readonly answer: Answer;
+  readonly answer: FixedAnswer;
 }
 
 export type FixedPaths = Readonly<Record<string, FixedPath>>;

@@ -1,4 +1,5 @@
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import { isApiPath } from '../request/paths.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 
@@ -83,11 +84,18 @@ export function readInFlight(shared: SharedArrayBuffer): InFlightRequest[] {
   return requests.sort((left, right) => left.ms - right.ms);
 }
 
-/** Records each request from here on. It is forgotten by the step that logs it. */
+/**
+ * Records each request from here on. It is forgotten by the step that logs it. Express handlers of the API find their
+ * route later, and only the route shows which part of a path is a secret: of their paths, the start is recorded.
+ */
 export function recordInFlight(inFlight: InFlight, scrubPath: ScrubPath): Step {
   return function recordInFlight(req, _res, next) {
     const info = requestInfo(req);
-    inFlight.record(info, scrubPath(info.path, undefined));
+    const path = scrubPath(info.path, info.route);
+    inFlight.record(info, info.route === undefined && isApiPath(path) ? path.replace(BELOW_RESOURCE, '/*') : path);
     next();
   };
 }
+
+/** Of `/api/orders/17`, the part `/17`. */
+const BELOW_RESOURCE = /(?<=^\/api\/[^/]*)\/.+/i;

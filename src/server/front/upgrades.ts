@@ -5,7 +5,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Second } from '../../shared/units.ts';
 import type { UpgradedSockets } from '../connection/drain.ts';
-import { endWith, type HttpServer } from '../connection/http-server.ts';
+import { endSocket, type HttpServer } from '../connection/http-server.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
@@ -68,8 +68,7 @@ export function handleUpgrades(
   const { origins, trust, takeCredentials } = rules;
   const { log, funnel, scrubPath } = records;
   const handlers = new Map<string, UpgradeHandler>(Object.entries(upgrades));
-  const sockets = new Map<Socket, { readonly bytesBefore: number }>();
-  let closing = false;
+  const sockets = createSockets();
   const takesAll = existing !== undefined && existing.listenerCount('upgrade') > 0;
   if (handlers.size === 0 && !takesAll) return { has: () => false, closeAll: () => undefined };
 
@@ -97,18 +96,9 @@ export function handleUpgrades(
     const info = requestInfo(req);
     if (handlers.has(info.path)) info.route = info.path;
     res.detachSocket(socket);
-    if (closing) {
-      socket.destroy();
-      return;
-    }
-    socket.setTimeout(0); // the timeout of HTTP is for requests without any progress
-    socket.setKeepAlive(true, KEEP_ALIVE_DELAY);
-    sockets.set(socket, { bytesBefore: socket.bytesWritten });
+    if (!sockets.add(socket)) return;
     const readStatus = watchStatus(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      writeLine(req, readStatus(), socket.bytesWritten);
-    });
+    socket.once('close', () => writeLine(req, readStatus(), socket.bytesWritten));
     Promise.resolve()
       .then(() => {
         const handler = handlers.get(info.path);
@@ -140,7 +130,7 @@ export function handleUpgrades(
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 does not call `shouldUpgradeCallback`, and passes on every upgrade request.
     if (!isOurs(req)) {
-      endWith(socket, 400, headers);
+      endSocket(socket, 400, headers);
       return;
     }
     const res = new ServerResponse(req);
@@ -153,11 +143,31 @@ export function handleUpgrades(
     enter(head)(req, res);
   });
 
+  return sockets;
+}
+
+/** The sockets that speak WebSocket. */
+function createSockets(): UpgradedSockets & { readonly add: (socket: Socket) => boolean } {
+  /** How much was written to each before (bytes). */
+  const sockets = new Map<Socket, number>();
+  let closing = false;
   return {
+    /** @returns false if the server is closing them, so that this one is closed too */
+    add(socket) {
+      if (closing) {
+        socket.destroy();
+        return false;
+      }
+      socket.setTimeout(0); // the timeout of HTTP is for requests without any progress
+      socket.setKeepAlive(true, KEEP_ALIVE_DELAY);
+      sockets.set(socket, socket.bytesWritten);
+      socket.once('close', () => sockets.delete(socket));
+      return true;
+    },
     has: (socket) => sockets.has(socket),
     closeAll() {
       closing = true;
-      for (const [socket, { bytesBefore }] of sockets) {
+      for (const [socket, bytesBefore] of sockets) {
         // Frames are written whole, so this one cannot split another. Before the handshake there is nothing to close.
         if (socket.bytesWritten > bytesBefore) socket.write(GOING_AWAY);
         else socket.destroy();

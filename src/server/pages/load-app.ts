@@ -5,7 +5,7 @@ import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { createArgsMaker } from './loader-args.ts';
 import { createMatcher } from './match-page.ts';
-import type { LoadedPageApp, PageApp, PagesOptions } from './page-services.ts';
+import type { LoadedPageApp, PageApp, PagesOptions } from './page-runtime.ts';
 import type { PageTable } from './server-page.ts';
 
 const RENDER_DEADLINE = 15 * Second;

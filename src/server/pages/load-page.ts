@@ -37,7 +37,7 @@ export interface Blocked {
 
 /** A page to load. */
 interface Loading {
-  readonly services: { readonly app: { readonly pages: PageTable } };
+  readonly runtime: { readonly app: { readonly pages: PageTable } };
   readonly pageRequest: PageRequest;
   /** Has the data, in place of the loaders. */
   readonly shell?:
@@ -69,7 +69,7 @@ export async function loadPage(loading: Loading, failed?: Blocked): Promise<Load
 export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
   if (stopped && 'kind' in stopped) return stopped;
   const { pageRequest, shell } = loading;
-  const { pages } = loading.services.app;
+  const { pages } = loading.runtime.app;
   const { ids } = pageRequest.match;
   const reached = stopped ? ids.slice(0, ids.indexOf(stopped.routeId)) : ids;
   if (shell) return shell.load({ reached, blocked: stopped });
@@ -114,11 +114,11 @@ interface GuardOptions {
 
 /** @returns how a guard stopped the request; undefined if all passed */
 export async function runGuards(
-  { services, pageRequest }: Loading,
+  { runtime, pageRequest }: Loading,
   { ids = pageRequest.match.ids, toArgs }: GuardOptions = {},
 ): Promise<Stopped | undefined> {
   for (const id of ids) {
-    const page = services.app.pages[id];
+    const page = runtime.app.pages[id];
     if (!page?.guard) continue;
     try {
       await inPhase(pageRequest.info, 'guard', id, () =>
@@ -138,8 +138,8 @@ async function runGuard(page: ServerPage, pageRequest: PageRequest, toArgs: Guar
 }
 
 /**
- * Runs code of the product, and waits for it until the request ends. Work that starts after the deadline, because an
- * action took too long, gets the same time again. If the visitor has left, nothing starts.
+ * Runs code of the product, and waits for it until the request ends. Work that starts after the deadline, for the page
+ * around an error, gets the same time again. If the visitor has left, nothing starts.
  *
  * @throws the reason for which the request ended
  */

@@ -7,7 +7,7 @@ import { Second } from '../../shared/units.ts';
 import type { RequestInfo, Trace } from '../request/request-info.ts';
 import { createTraceHeaders, mergeBaggage } from '../request/trace-headers.ts';
 import type { LoaderArgsMaker, PageRequest } from './page-request.ts';
-import type { PageApp, PageServer } from './page-services.ts';
+import type { PageApp, PageServer } from './page-runtime.ts';
 import { refusePersonal } from './personal.ts';
 import type { LoaderArgs, LoaderContext } from './server-page.ts';
 

@@ -53,28 +53,8 @@ export function createPageCache<Page extends CachedPage>({
   onRefreshFailed,
   now = () => performance.now(),
 }: PageCacheOptions) {
-  const entries = new Map<string, Entry<Page>>();
+  const entries = createEntries<Page>(maxBytes, now);
   const rendering = new Map<string, Promise<Page | undefined>>();
-  let bytes = 0;
-
-  function remove(key: string): void {
-    const entry = entries.get(key);
-    if (!entry) return;
-    entries.delete(key);
-    bytes -= entry.page.bytes;
-  }
-
-  function add(key: string, page: Page): void {
-    remove(key);
-    if (page.bytes > maxBytes) return;
-    const renderedAt = now();
-    entries.set(key, { page, renderedAt, movedAt: renderedAt });
-    bytes += page.bytes;
-    for (const oldest of entries.keys()) {
-      if (bytes <= maxBytes) break;
-      remove(oldest);
-    }
-  }
 
   function renderOnce<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Result> {
     const running = rendering.get(key);
@@ -84,23 +64,13 @@ export function createPageCache<Page extends CachedPage>({
     const started: Promise<Result> = render()
       .then((page) => {
         if (!isCurrent()) return page;
-        if (page && !page.failed) add(key, page);
-        else if (!page || page.failed?.isGone) remove(key);
+        if (page && !page.failed) entries.add(key, page);
+        else if (!page || page.failed?.isGone) entries.remove(key);
         return page;
       })
       .finally(() => isCurrent() && rendering.delete(key));
     rendering.set(key, started);
     return started;
-  }
-
-  function use(key: string): Entry<Page> | undefined {
-    const entry = entries.get(key);
-    if (entry && now() - entry.movedAt > MOVED_AGAIN_AFTER) {
-      entry.movedAt = now();
-      entries.delete(key);
-      entries.set(key, entry); // the most recently used one is last
-    }
-    return entry;
   }
 
   const isStale = ({ renderedAt }: Entry<Page>) => now() - renderedAt > STATIC_STALE_TIME;
@@ -111,7 +81,7 @@ export function createPageCache<Page extends CachedPage>({
      * @returns the page in memory, however old, or else the result of `render`
      */
     async get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result> {
-      const entry = use(key);
+      const entry = entries.use(key);
       if (!entry) return renderOnce(key, render);
       if (isStale(entry)) {
         entry.renderedAt = now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
@@ -121,20 +91,62 @@ export function createPageCache<Page extends CachedPage>({
     },
     /** Returns the page in memory, unless it has to be rendered again. */
     getFresh(key: string): Page | undefined {
-      const entry = use(key);
+      const entry = entries.use(key);
       return entry && !isStale(entry) ? entry.page : undefined;
     },
     /** Whether a page is in memory, however old. */
-    has: (key: string): boolean => entries.has(key),
+    has: entries.has,
     /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
     drop(path: string): void {
       const isOf = (key: string): boolean => key === path || key.startsWith(`${path}?`) || key.startsWith(`${path} `);
-      for (const key of [...entries.keys()].filter(isOf)) remove(key);
+      for (const key of entries.listKeys().filter(isOf)) entries.remove(key);
       for (const key of [...rendering.keys()].filter(isOf)) rendering.delete(key);
     },
     clear(): void {
       entries.clear();
       rendering.clear();
+    },
+  };
+}
+
+/** The pages by key, up to a number of bytes. The least recently used one is first, and goes first. */
+function createEntries<Page extends CachedPage>(maxBytes: number, now: () => number) {
+  const entries = new Map<string, Entry<Page>>();
+  let bytes = 0;
+
+  function remove(key: string): void {
+    const entry = entries.get(key);
+    if (!entry) return;
+    entries.delete(key);
+    bytes -= entry.page.bytes;
+  }
+
+  return {
+    remove,
+    add(key: string, page: Page): void {
+      remove(key);
+      if (page.bytes > maxBytes) return;
+      const renderedAt = now();
+      entries.set(key, { page, renderedAt, movedAt: renderedAt });
+      bytes += page.bytes;
+      for (const oldest of entries.keys()) {
+        if (bytes <= maxBytes) break;
+        remove(oldest);
+      }
+    },
+    use(key: string): Entry<Page> | undefined {
+      const entry = entries.get(key);
+      if (entry && now() - entry.movedAt > MOVED_AGAIN_AFTER) {
+        entry.movedAt = now();
+        entries.delete(key);
+        entries.set(key, entry);
+      }
+      return entry;
+    },
+    has: (key: string): boolean => entries.has(key),
+    listKeys: () => [...entries.keys()],
+    clear(): void {
+      entries.clear();
       bytes = 0;
     },
   };

@@ -14,7 +14,7 @@ import { loadPage } from './load-page.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache } from './page-cache.ts';
 import { keepCookiesPrivate, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
-import type { PageServices, PagesOptions } from './page-services.ts';
+import type { PageRuntime, PagesOptions } from './page-runtime.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
 import { onDrop } from './revalidate.ts';
@@ -38,25 +38,25 @@ const CACHE_BYTES = 64 * MiB;
 export async function createPages<Own extends object = object, Shared extends object = object>(
   options: PagesOptions<Own, Shared>,
 ) {
-  const services = await createPageServices(options);
-  const { matchPage, pages, tree } = services.app;
+  const runtime = await createPageRuntime(options);
+  const { matchPage, pages, tree } = runtime.app;
   const { base } = options.app;
   const notFoundMatch = matchNotFound(tree);
   return {
     /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
-    inMemory: serveInMemory(services, base),
+    inMemory: serveInMemory(runtime, base),
     /** Runs before the steps of the product. */
     keepCookiesPrivate,
     /** The same for shell pages whose shell is in memory. It costs less than Express. */
-    begun: (app: Express) => serveBegun(services, app),
+    begun: (app: Express) => serveBegun(runtime, app),
     /** GET and HEAD of `/_data…`. */
-    data: servePageData(services, base),
+    data: servePageData(runtime, base),
     /** GET, HEAD and POST of pages. Other URLs go to the next step. */
-    pages: servePages(services),
+    pages: servePages(runtime),
     /** The 404 page. It accepts the forms of the layouts around it. */
-    notFound: serveNotFound(services, notFoundMatch),
+    notFound: serveNotFound(runtime, notFoundMatch),
     /** The product's page for an error that was thrown outside of pages. */
-    renderError: renderErrors(services, (path) => matchPage(path) ?? notFoundMatch),
+    renderError: renderErrors(runtime, (path) => matchPage(path) ?? notFoundMatch),
     /** The product's language of a path. */
     toLanguage: options.app.document.language,
 
@@ -76,20 +76,20 @@ export async function createPages<Own extends object = object, Shared extends ob
       const [path = '', query] = (toPageUrl(target, base) ?? target).split('?');
       const match = matchPage(path);
       if (match?.mode !== 'static') return match !== undefined;
-      return !services.caches.static.has(path + toSharedSearch(match, query ? `?${query}` : ''));
+      return !runtime.caches.static.has(path + toSharedSearch(match, query ? `?${query}` : ''));
     },
   };
 }
 
-async function createPageServices<Own extends object, Shared extends object>(
+async function createPageRuntime<Own extends object, Shared extends object>(
   options: PagesOptions<Own, Shared>,
-): Promise<PageServices> {
+): Promise<PageRuntime> {
   const { server } = options;
   const caching = {
     maxBytes: CACHE_BYTES,
     onRefreshFailed: (error: unknown) => void server.funnel.fail(error, { origin: 'render' }),
   };
-  const caches: PageServices['caches'] = { static: createPageCache(caching), shells: createPageCache(caching) };
+  const caches: PageRuntime['caches'] = { static: createPageCache(caching), shells: createPageCache(caching) };
   onDrop((path) => {
     caches.static.drop(path);
     caches.shells.drop(path);
@@ -97,51 +97,51 @@ async function createPageServices<Own extends object, Shared extends object>(
   return { app: await loadApp(options), server, caches };
 }
 
-function serveInMemory(services: PageServices, base: string | undefined): Step {
+function serveInMemory(runtime: PageRuntime, base: string | undefined): Step {
   return function inMemory(req, response, next) {
     const info = requestInfo(req);
     if (info.showsTimings || !isRead(req)) return next();
     const { target } = info;
     const asData = toPageUrl(target, base);
-    const page = services.caches.static.getFresh(asData ?? target);
+    const page = runtime.caches.static.getFresh(asData ?? target);
     if (!page) return next();
     info.route = page.route;
     const send = asData === undefined ? sendStaticPage : sendStaticData;
-    send({ services, response }, page);
+    send({ runtime, response }, page);
   };
 }
 
-function serveBegun(services: PageServices, express: Express): Step {
+function serveBegun(runtime: PageRuntime, express: Express): Step {
   return function begun(req, response, next) {
-    const match = isRead(req) ? services.app.matchPage(requestInfo(req).path) : undefined;
-    const begun = match?.mode === 'shell' ? beginShell({ services, response }) : undefined;
+    const match = isRead(req) ? runtime.app.matchPage(requestInfo(req).path) : undefined;
+    const begun = match?.mode === 'shell' ? beginShell({ runtime, response }) : undefined;
     if (!match || !begun) return next();
     const request = toExpress(express, req, response);
-    return serve(services, toAsked(request, response as ExpressResponse, match, { begun }), show);
+    return serve(runtime, toAsked(request, response as ExpressResponse, match, { begun }), show);
   };
 }
 
-function servePageData(services: PageServices, base: string | undefined): RequestHandler {
+function servePageData(runtime: PageRuntime, base: string | undefined): RequestHandler {
   return async function pageData(request, response, next) {
     const info = requestInfo(request);
     const path = toPageUrl(info.path, base);
     if (path === undefined) return next();
     if (request.method === 'OPTIONS') return sendAllowed(response, READ_METHODS);
     if (!isRead(request)) throw methodNotAllowed(READ_METHODS);
-    const match = services.app.matchPage(path);
-    if (!match) return sendNotPage({ services, response });
+    const match = runtime.app.matchPage(path);
+    if (!match) return sendNotPage({ runtime, response });
     const given = info.target.slice(info.path.length);
     const search = withoutKey(given, HOLES_KEY);
     const asked = { request, response, match, path, search, wantsHoles: search !== given };
-    await serve(services, asked, (exchange) => {
+    await serve(runtime, asked, (exchange) => {
       if (exchange.shell) return sendShellData(exchange, exchange.shell);
       return match.mode === 'static' ? answerStatic(exchange, sendPageData, sendStaticData) : sendPageData(exchange);
     });
   };
 }
 
-function servePages(services: PageServices): RequestHandler {
-  const { app } = services;
+function servePages(runtime: PageRuntime): RequestHandler {
+  const { app } = runtime;
   return async function pages(request, response, next) {
     const info = requestInfo(request);
     const { path } = info;
@@ -150,11 +150,11 @@ function servePages(services: PageServices): RequestHandler {
       const canonical = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : undefined;
       if (!canonical || !app.matchPage(canonical)) return next();
       const location = canonical + info.target.slice(path.length);
-      return sendRedirect({ services, response }, { status: 308, location });
+      return sendRedirect({ runtime, response }, { status: 308, location });
     }
     if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(app, match));
     const isPost = request.method === 'POST';
-    await serve(services, toAsked(request, response, match, { readsForm: isPost }), (exchange) => {
+    await serve(runtime, toAsked(request, response, match, { readsForm: isPost }), (exchange) => {
       if (isPost) return postAction(exchange);
       if (!isRead(request)) throw methodNotAllowed(toAllowed(app, match));
       return match.mode === 'static' ? answerStatic(exchange, showPage, sendStaticPage) : show(exchange);
@@ -166,17 +166,17 @@ function show(exchange: VisitorExchange): Promise<void> {
   return exchange.shell ? showShell(exchange, exchange.shell) : showPage(exchange);
 }
 
-function serveNotFound(services: PageServices, match: PageMatch): RequestHandler {
+function serveNotFound(runtime: PageRuntime, match: PageMatch): RequestHandler {
   return async function pageNotFound(request, response) {
     // A layout around it can have the form.
     const readsForm = request.method === 'POST' && isForm(request);
-    await serve(services, toAsked(request, response, match, { readsForm }), readsForm ? postAction : showPage);
+    await serve(runtime, toAsked(request, response, match, { readsForm }), readsForm ? postAction : showPage);
   };
 }
 
 /** Shows the error in the same layout as a 404. The browser finds the route of the URL itself, so it needs that one. */
-function renderErrors(services: PageServices, match: (path: string) => PageMatch) {
-  const outer = matchNotFound(services.app.tree).ids;
+function renderErrors(runtime: PageRuntime, match: (path: string) => PageMatch) {
+  const outer = matchNotFound(runtime.app.tree).ids;
   return async function renderError(
     request: ExpressRequest,
     response: ExpressResponse,
@@ -184,7 +184,7 @@ function renderErrors(services: PageServices, match: (path: string) => PageMatch
   ): Promise<void> {
     const matched: PageMatch = { ...match(requestInfo(request).path), mode: 'dynamic' };
     const routeId = matched.ids.find((id) => !outer.includes(id)) ?? matched.ids.at(-1) ?? NOT_FOUND_ROUTE;
-    await serve(services, toAsked(request, response, matched), async (exchange) => {
+    await serve(runtime, toAsked(request, response, matched), async (exchange) => {
       const loaded = await loadPage(exchange, { routeId, error });
       if (loaded.kind === 'page') await sendDocument(exchange, loaded);
       else if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
@@ -216,17 +216,17 @@ function toAsked(
  * during an earlier step, nothing starts.
  */
 async function serve(
-  services: PageServices,
+  runtime: PageRuntime,
   asked: Asked,
   answer: (exchange: VisitorExchange) => unknown,
 ): Promise<void> {
   const { response, match } = asked;
   if (response.closed) return;
-  const pageRequest = new VisitorPageRequest(services, asked);
-  const shell = match.mode === 'shell' ? new VisitorShell(services, pageRequest, asked) : undefined;
+  const pageRequest = new VisitorPageRequest(runtime, asked);
+  const shell = match.mode === 'shell' ? new VisitorShell(runtime, pageRequest, asked) : undefined;
   try {
     if (!asked.readsForm) pageRequest.enter();
-    await answer({ services, pageRequest, response, shell });
+    await answer({ runtime, pageRequest, response, shell });
   } finally {
     pageRequest.leave();
   }
@@ -241,11 +241,11 @@ async function answerStatic(
   send: typeof showPage,
   sendCached: typeof sendStaticPage,
 ): Promise<void> {
-  const { services, pageRequest, response } = exchange;
-  const page = await getStaticPage(services, new SharedPageRequest(services, pageRequest));
-  if (page) return sendCached({ services, response }, page);
-  const shared = new SharedPageRequest(services, pageRequest, pageRequest.method);
+  const { runtime, pageRequest, response } = exchange;
+  const page = await getStaticPage(runtime, new SharedPageRequest(runtime, pageRequest));
+  if (page) return sendCached({ runtime, response }, page);
+  const shared = new SharedPageRequest(runtime, pageRequest, pageRequest.method);
   pageRequest.onAbort((reason) => shared.abort(reason));
   if (pageRequest.endedBy) shared.abort(pageRequest.endedBy);
-  return send({ services, pageRequest: shared, response });
+  return send({ runtime, pageRequest: shared, response });
 }

@@ -11,13 +11,13 @@ import { POST_METHODS, READ_METHODS } from '../request/step.ts';
 import type { Redirect } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 import type { PageRequest } from './page-request.ts';
-import type { LoadedPageApp, PageServices } from './page-services.ts';
+import type { LoadedPageApp, PageRuntime } from './page-runtime.ts';
 import type { VisitorShell } from './shell/visitor-shell.ts';
 import type { VisitorPageRequest } from './visitor-page.ts';
 
 /** What a response without a page request needs. */
 export interface Answer {
-  readonly services: PageServices;
+  readonly runtime: PageRuntime;
   readonly response: ServerResponse;
 }
 
@@ -59,9 +59,9 @@ export function keepCookiesPrivate(_req: IncomingMessage, res: ServerResponse, n
 }
 
 /** Sets the headers that every answer of the page engine has. */
-export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {
-  response.setHeader(BUILD_HEADER, services.server.manifest.buildId);
-  response.setHeader('Cache-Control', services.app.settings.isSecret ? 'no-store' : cacheControl);
+export function setPageHeaders({ runtime, response }: Answer, cacheControl: string): void {
+  response.setHeader(BUILD_HEADER, runtime.server.manifest.buildId);
+  response.setHeader('Cache-Control', runtime.app.settings.isSecret ? 'no-store' : cacheControl);
 }
 
 interface DocumentHead {
@@ -73,7 +73,7 @@ interface DocumentHead {
 /** Sets status and headers of a document that is made for one request. */
 export function setDocumentHeaders(answer: Answer, { payload, status, nonce }: DocumentHead): void {
   const { response } = answer;
-  const { policy } = answer.services.server;
+  const { policy } = answer.runtime.server;
   // A page with a nonce must not be reused for another response: no ETag, and never a 304.
   const canCache = status < 400 && response.req.method !== 'POST';
   setPageHeaders(answer, canCache ? PRIVATE_CACHING : 'no-store');

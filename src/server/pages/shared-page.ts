@@ -5,7 +5,7 @@ import { VisitorGone } from '../request/http-error.ts';
 import { runForRequest } from '../request/request-info.ts';
 import type { PageMatch } from './match-page.ts';
 import { type FailedAt, PageRequest, PageTimeout } from './page-request.ts';
-import type { PageServices } from './page-services.ts';
+import type { PageRuntime } from './page-runtime.ts';
 import type { PageTarget } from './render/page-sink.ts';
 import type { LoaderArgs } from './server-page.ts';
 import type { VisitorPageRequest } from './visitor-page.ts';
@@ -14,21 +14,21 @@ import type { VisitorPageRequest } from './visitor-page.ts';
 export class SharedPageRequest extends PageRequest {
   /** The same as for a cached static page, so that both end in the same way. */
   readonly isFull = true;
-  readonly #services: PageServices;
+  readonly #runtime: PageRuntime;
   readonly #visitor: VisitorPageRequest;
   #args: LoaderArgs | undefined;
   #failed = false;
 
-  constructor(services: PageServices, visitor: VisitorPageRequest, method = 'GET') {
+  constructor(runtime: PageRuntime, visitor: VisitorPageRequest, method = 'GET') {
     const { match, info, path, search, deadlineMs } = visitor;
     super({ match, info, method, path, search: toSharedSearch(match, search), deadlineMs });
-    this.#services = services;
+    this.#runtime = runtime;
     this.#visitor = visitor;
   }
 
   /** A page that is cached for everyone must not contain the host that its first visitor sent. */
   get host(): PageRequest['host'] {
-    const { configured, fallback } = this.#services.server.origins;
+    const { configured, fallback } = this.#runtime.server.origins;
     const { host } = new URL(fallback);
     const isOnly = new Set(configured.map((origin) => new URL(origin).host)).size === 1;
     return isOnly ? { host } : { host, hostRefusal: refuseHost(this.match.mode) };
@@ -44,14 +44,14 @@ export class SharedPageRequest extends PageRequest {
   }
 
   async toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.app.args.forEveryone(this);
+    this.#args ??= this.#runtime.app.args.forEveryone(this);
     return this.#args;
   }
 
   fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition {
     this.#failed = true;
     const context = { ...this.#visitor.describe(origin, at), endedBy: this.endedBy, isShared: true };
-    return this.#services.server.funnel.fail(error, context);
+    return this.#runtime.server.funnel.fail(error, context);
   }
 }
 
@@ -81,7 +81,7 @@ const asNobody = AsyncLocalStorage.snapshot();
  * counts as a page in progress itself, even if everyone has left.
  */
 export async function renderForEveryone<Page>(
-  { server }: Pick<PageServices, 'server'>,
+  { server }: Pick<PageRuntime, 'server'>,
   pageRequest: SharedPageRequest,
   render: () => Promise<Page>,
 ): Promise<Page> {

@@ -10,7 +10,7 @@ import { Timings } from '../request/request-spans.ts';
 import { onClose } from '../request/step.ts';
 import type { PageMatch } from './match-page.ts';
 import { type FailedAt, PageRequest, PageTimeout } from './page-request.ts';
-import type { PageServices } from './page-services.ts';
+import type { PageRuntime } from './page-runtime.ts';
 import type { LoaderArgs } from './server-page.ts';
 
 export interface VisitorRequest {
@@ -28,18 +28,18 @@ export class VisitorPageRequest extends PageRequest {
   readonly isFull: boolean;
   /** The form that was posted, once it was read. */
   form: FormData | undefined;
-  readonly #services: PageServices;
+  readonly #runtime: PageRuntime;
   readonly #request: ExpressRequest;
   readonly #response: ExpressResponse;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(services: PageServices, { request, response, match, path, search }: VisitorRequest) {
+  constructor(runtime: PageRuntime, { request, response, match, path, search }: VisitorRequest) {
     const info = requestInfo(request);
-    const { deadlineMs } = services.app.settings;
+    const { deadlineMs } = runtime.app.settings;
     super({ match, info, method: request.method, path, search: withoutKey(search, WHOLE_KEY), deadlineMs });
-    this.#services = services;
+    this.#runtime = runtime;
     this.#request = request;
     this.#response = response;
     info.route = match.pattern;
@@ -68,7 +68,7 @@ export class VisitorPageRequest extends PageRequest {
    */
   enter(): void {
     if (this.endedBy) return;
-    this.#leave ??= this.#services.server.limiter?.enter();
+    this.#leave ??= this.#runtime.server.limiter?.enter();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.abort(new PageTimeout(this.deadlineMs)), this.deadlineMs);
   }
@@ -85,17 +85,22 @@ export class VisitorPageRequest extends PageRequest {
   }
 
   toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.app.args.forVisitor(this, this.#request, this.#response);
+    this.#args ??= this.#runtime.app.args.forVisitor(this, this.#request, this.#response);
     return this.#args;
   }
 
-  /** Makes context and arguments again, because an action can have changed what they are made from. */
-  renewArgs(): void {
+  /**
+   * Begins the page that follows an action. Context and arguments are made again, because the action can have changed
+   * what they are made from. The page has its full time, because an action is not cut.
+   */
+  renew(): void {
     this.#args = undefined;
+    this.forgetTimeout();
+    this.enter();
   }
 
   fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition {
-    return this.#services.server.funnel.fail(error, this.describe(origin, at));
+    return this.#runtime.server.funnel.fail(error, this.describe(origin, at));
   }
 
   describe(origin: FailureContext['origin'], at: FailedAt = {}): FailureContext {

@@ -11,7 +11,7 @@ import { toReportedFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toText } from './read-report.ts';
-import { type MakeReportDigest, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+import { type MakeReportDigest, type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
 
 /** The rates for reports of browsers: one per minute says as much about a digest as all of them. */
 const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
@@ -51,7 +51,7 @@ const FOREIGN =
   /^(?:[a-z-]*extension|chrome|resource|about|webkit-masked-url|safari-reader|safari-resource|ms-browser)(?::|$)/i;
 
 /** The content of one report. */
-interface Finding {
+interface ReportContent {
   readonly kind: FailureKind;
   /** Part of the digest. */
   readonly details: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ export function createBrowserReports({ makeDigest, newIncidents, keep, count }: 
     count('spillway_reports_ignored_total', { reason }, by);
   }
 
-  async function takeReport(report: unknown, sender: Sender): Promise<void> {
+  async function takeReport(report: unknown, sender: ReportSender): Promise<void> {
     const { type, url, body, age } = isRecord(report) ? toModern(report) : {};
     const finding = typeof type === 'string' && isRecord(body) ? read(type, body, sender) : 'malformed';
     if (typeof finding === 'string') return countIgnored(finding);
@@ -85,7 +85,7 @@ export function createBrowserReports({ makeDigest, newIncidents, keep, count }: 
     keep(await newIncidents.admit(failure), sender.visitor);
   }
 
-  return async function takeBrowserReports(bytes: Uint8Array, sender: Sender): Promise<void> {
+  return async function takeBrowserReports(bytes: Uint8Array, sender: ReportSender): Promise<void> {
     const body = parseReportJson(bytes, 'The report');
     const reports = Array.isArray(body) ? body : [body];
     if (reports.length > MAX_REPORTS) countIgnored('too-many', reports.length - MAX_REPORTS);
@@ -113,7 +113,7 @@ function toModern(report: JsonRecord): { type?: unknown; url?: unknown; age?: un
 }
 
 /** Reads a report, or returns the reason for ignoring it. */
-function read(type: string, body: JsonRecord, sender: Sender): Finding | string {
+function read(type: string, body: JsonRecord, sender: ReportSender): ReportContent | string {
   if (type === 'csp-violation') return readViolation(body, sender);
   if (type === 'crash') return readCrash(body, sender.scrubber);
   if (type === 'deprecation' || type === 'intervention') return readNotice(type, body, sender.scrubber);
@@ -123,7 +123,7 @@ function read(type: string, body: JsonRecord, sender: Sender): Finding | string 
 /** What React sets as HTML to make a `<script>` in the browser, such as one with JSON-LD. It never runs. */
 const EMPTY_SCRIPT = 'Element innerHTML|<script></script>';
 
-function readViolation(body: JsonRecord, sender: Sender): Finding | string {
+function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | string {
   const [directive = ''] = toLine(body.effectiveDirective, MAX_VALUE_LENGTH)?.split(' ', 1) ?? [];
   const blocked = toBlocked(body.blockedURL);
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
@@ -141,7 +141,7 @@ function readViolation(body: JsonRecord, sender: Sender): Finding | string {
 }
 
 /** Reads the script of a report: of a build, or another one of this site, without versions. A page is not a source. */
-function readSource(body: JsonRecord, sender: Sender): StackFrame | 'other-host' | undefined {
+function readSource(body: JsonRecord, sender: ReportSender): StackFrame | 'other-host' | undefined {
   const file = toReportedFile(body.sourceFile, sender);
   const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
   if (file.startsWith('client/')) return { file, ...place };
@@ -163,7 +163,7 @@ function toBlocked(url: unknown): string | undefined {
   return host || protocol.slice(0, -1);
 }
 
-function readCrash(body: JsonRecord, scrubber: ReportScrubber): Finding {
+function readCrash(body: JsonRecord, scrubber: ReportScrubber): ReportContent {
   const reason = body.reason === 'oom' || body.reason === 'unresponsive' ? body.reason : 'unknown';
   return {
     kind: 'crash',
@@ -176,7 +176,7 @@ function readNotice(
   kind: 'deprecation' | 'intervention',
   body: JsonRecord,
   scrubber: ReportScrubber,
-): Finding | string {
+): ReportContent | string {
   const { id } = body;
   if (typeof id !== 'string' || !/^[\w.-]{1,100}$/.test(id)) return 'malformed';
   if (typeof body.sourceFile === 'string' && FOREIGN.test(body.sourceFile)) return 'extension';
@@ -209,7 +209,7 @@ function toExtra(
 }
 
 /** Returns the page's URL, or undefined if it is not on this site. */
-function toOwnUrl(url: unknown, sender: Sender): string | undefined {
+function toOwnUrl(url: unknown, sender: ReportSender): string | undefined {
   if (typeof url !== 'string' || url.length > MAX_TARGET_LENGTH || !URL.canParse(url)) return undefined;
   const { origin, href } = new URL(url);
   return sender.isOurs(origin) ? href : undefined;
@@ -220,9 +220,9 @@ function toAge(age: unknown): number {
 }
 
 function toFailure(
-  { kind, details, extra, source }: Finding,
+  { kind, details, extra, source }: ReportContent,
   { page, at }: { readonly page: string; readonly at: number },
-  { scrubber, userAgent }: Sender,
+  { scrubber, userAgent }: ReportSender,
   makeDigest: MakeReportDigest,
 ): Failure {
   const errors = source ? [{ class: '', message: '', frames: [source] }] : [];

@@ -2,7 +2,7 @@ import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } 
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../limits.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './read-report.ts';
-import { type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+import { type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
 
 /** The longest name of a script (UTF-16 code units). */
 const MAX_FILE_LENGTH = 500;
@@ -14,7 +14,7 @@ const BOUNDARY = /^React ErrorBoundary /;
  * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
  * both. An event without an error (a message) becomes a `NonError`.
  */
-export function readEventErrors(event: JsonRecord, sender: Sender) {
+export function readEventErrors(event: JsonRecord, sender: ReportSender) {
   const { scrubber } = sender;
   const { exception } = event;
   const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
@@ -31,7 +31,7 @@ export function readEventErrors(event: JsonRecord, sender: Sender) {
 }
 
 /** Returns a script's name in the build (`client/assets/home-X7K2QM2X.js`), or the origin and path of other scripts. */
-export function toReportedFile(filename: unknown, sender: Sender): string {
+export function toReportedFile(filename: unknown, sender: ReportSender): string {
   const given = toLine(filename, 2 * MAX_FILE_LENGTH);
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
@@ -76,7 +76,7 @@ function isBoundary(value: JsonRecord): boolean {
   return typeof value.type === 'string' && BOUNDARY.test(value.type);
 }
 
-function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender: Sender): ErrorRecord {
+function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender: ReportSender): ErrorRecord {
   const synthetic = toRecord(value.mechanism).synthetic === true;
   return {
     class: synthetic ? 'NonError' : toClass(value.type, sender.scrubber),
@@ -86,7 +86,7 @@ function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender:
   };
 }
 
-function toMessageRecord(event: JsonRecord, sender: Sender): ErrorRecord {
+function toMessageRecord(event: JsonRecord, sender: ReportSender): ErrorRecord {
   const entry = toRecord(event.logentry);
   const message = event.message ?? entry.formatted ?? entry.message;
   const threads = isRecord(event.threads) ? event.threads.values : event.threads;
@@ -106,12 +106,12 @@ function toMessage(value: unknown, scrubber: ReportScrubber): string {
   return toScrubbed(toText(value, 2 * MAX_MESSAGE_LENGTH) ?? '', scrubber, MAX_MESSAGE_LENGTH);
 }
 
-function toFrames(stacktrace: unknown, sender: Sender): StackFrame[] {
+function toFrames(stacktrace: unknown, sender: ReportSender): StackFrame[] {
   const frames = toList(toRecord(stacktrace).frames).slice(-MAX_REPORTED_FRAMES).reverse();
   return frames.filter(isRecord).map((frame) => toFrame(frame, sender));
 }
 
-function toFrame(frame: JsonRecord, sender: Sender): StackFrame {
+function toFrame(frame: JsonRecord, sender: ReportSender): StackFrame {
   const name = toScrubbed(toLine(frame.function, 2 * MAX_FUNCTION_LENGTH) ?? '', sender.scrubber, MAX_FUNCTION_LENGTH);
   const isAsync = name.startsWith('async ');
   return {

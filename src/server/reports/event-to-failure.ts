@@ -10,7 +10,7 @@ import { MAX_REPORT_AGE } from '../limits.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './read-report.ts';
-import { type KnownBuild, type Reading, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+import { type KnownBuild, type Reading, type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
 const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
@@ -45,7 +45,7 @@ const NO_BUILD: KnownBuild = { build: '', release: '' };
 export async function toFailure(
   event: JsonRecord,
   id: string,
-  sender: Sender,
+  sender: ReportSender,
   { makeDigest, findBuild, isRoute }: Reading,
 ): Promise<Failure> {
   const { scrubber } = sender;
@@ -159,7 +159,7 @@ function toNumber(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
 }
 
-function readRequest(event: JsonRecord, sender: Sender): RequestRecord | undefined {
+function readRequest(event: JsonRecord, sender: ReportSender): RequestRecord | undefined {
   const { url, method } = toRecord(event.request);
   const address = toLine(url, MAX_URL_LENGTH);
   if (!address || !/^https?:\/\//i.test(address)) return undefined;

@@ -12,7 +12,7 @@ import {
   type KnownBuild,
   type Reading,
   type ReportScrubber,
-  type Sender,
+  type ReportSender,
   toScrubbed,
   type Upstream,
 } from './report-parts.ts';
@@ -97,7 +97,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     countItem('transaction', 'forwarded');
   }
 
-  async function takeEvent(given: unknown, event: JsonRecord, sender: Sender): Promise<Taken> {
+  async function takeEvent(given: unknown, event: JsonRecord, sender: ReportSender): Promise<Taken> {
     const id = toEventId(event.event_id, given);
     const answered = recentIds.find(id);
     if (answered !== undefined) {
@@ -136,7 +136,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     return { stored, digest: kept.unresolved ? undefined : kept.digest };
   }
 
-  return async function takeEnvelope(bytes: Uint8Array, sender: Sender): Promise<Taken> {
+  return async function takeEnvelope(bytes: Uint8Array, sender: ReportSender): Promise<Taken> {
     const envelope = parseEnvelope(bytes);
     const { dsn, trace, event_id } = envelope.headers;
     requireOurDsn(dsn, sender, upstream);
@@ -147,7 +147,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 }
 
 /** The DSN has to be exactly the one that this site's pages got. Other spellings are rejected. */
-function requireOurDsn(dsn: unknown, { isOurs }: Sender, upstream: Upstream | undefined): void {
+function requireOurDsn(dsn: unknown, { isOurs }: ReportSender, upstream: Upstream | undefined): void {
   if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
   const host = OWN_DSN.exec(dsn)?.[1];
   const isThisSite = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));

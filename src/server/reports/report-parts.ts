@@ -37,7 +37,7 @@ export interface Upstream {
 }
 
 /** Facts about the sender that the server knows itself. */
-export interface Sender {
+export interface ReportSender {
   /** The origin that the request was sent to. */
   readonly origin: string;
   readonly isOurs: (origin: string) => boolean;

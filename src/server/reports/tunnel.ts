@@ -24,7 +24,7 @@ import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
 import { createEchoes, createKnownBuilds, createNewIncidents, createRecentIds } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
-import type { KnownBuild, Reading, ReportScrubber, Sender, Upstream } from './report-parts.ts';
+import type { KnownBuild, Reading, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
 interface TunnelRules {
@@ -90,9 +90,9 @@ const RETRY_AFTER = 30;
  */
 export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMITS }: TunnelOptions): Step {
   const { path, origins } = rules;
-  const { tracker, upstream, count, log } = sinks;
-  const senders = createTokenBuckets(limits.perAddress);
-  const all = createTokenBuckets(limits.together);
+  const { tracker, upstream, count } = sinks;
+  const turns = createTurns(limits);
+  const keep = createKeep(sinks);
   const { makeDigest } = reading;
   const newIncidents = createNewIncidents({
     isKnown: async (digest) => !tracker || tracker.isKnown(digest),
@@ -109,8 +109,8 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const taken = await readReport({ req, res }, (bytes) => {
-      charge(req, bytes);
-      return takeEnvelope(bytes, toReportSender(req));
+      turns.charge(req, bytes);
+      return takeEnvelope(bytes, toReportSender(req, origins, scrubberOf(req)));
     });
     const url = taken.digest !== undefined && (await rules.canOpen?.(req)) ? toUrl(taken) : undefined;
     sendTaken(res, taken, url);
@@ -120,55 +120,17 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     await readReport({ req, res }, (bytes) => {
-      charge(req, bytes);
-      return takeBrowserReports(bytes, toReportSender(req));
+      turns.charge(req, bytes);
+      return takeBrowserReports(bytes, toReportSender(req, origins, scrubberOf(req)));
     });
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();
   }
 
-  function toReportSender(req: IncomingMessage): Sender {
-    const info = requestInfo(req);
-    const { origin } = info;
-    // Behind a proxy that changes the host, only the browser knows the origin of its page.
-    const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
-    return {
-      origin,
-      isOurs: (other) => other === page || origins.isOurs(other, origin),
-      userAgent: req.headers['user-agent'],
-      credentials: listCredentials(req.headers),
-      visitor: { address: info.address, id: info.readVisitorId() },
-      scrubber: scrubberOf(req),
-    };
-  }
-
   /** The browser makes the same address. */
   function toUrl({ id = '', digest }: Taken): string | undefined {
     return sinks.toUrl(`${digest}-${toOccurrence(id)}`);
-  }
-
-  function keep(failure: Failure, visitor: Visitor): boolean {
-    count('spillway_failures_total', { side: 'browser', kind: failure.kind });
-    const stored = tracker?.record(failure, visitor) ?? true;
-    const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
-    const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
-    if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
-    // The upstream gets the report itself.
-    else log.warn(tracker || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
-    return stored;
-  }
-
-  /** Counts a request. Returns 0, or the milliseconds until the sender can try again. */
-  function takeTurn(req: IncomingMessage): number {
-    return senders.take(toSender(requestInfo(req).address)) || all.take('');
-  }
-
-  /** Counts its size, which is only known now. */
-  function charge(req: IncomingMessage, { length }: Uint8Array): void {
-    const more = Math.floor(length / BYTES_PER_TURN);
-    senders.charge(toSender(requestInfo(req).address), more);
-    all.charge('', more);
   }
 
   function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {
@@ -191,12 +153,57 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
       return;
     }
     info.route = info.path;
-    const refusal = findRefusal(req, origins) ?? toWait(takeTurn(req));
+    const refusal = findRefusal(req, origins) ?? toWait(turns.take(req));
     if (refusal) {
       refuseReport(req, res, refusal);
       return;
     }
     answer(req, res).catch((error: unknown) => handleError(error, req, res));
+  };
+}
+
+/** Limits the reports of each sender, and of all. */
+function createTurns({ perAddress, together }: TunnelLimits) {
+  const senders = createTokenBuckets(perAddress);
+  const all = createTokenBuckets(together);
+  return {
+    /** Counts a request. Returns 0, or the milliseconds until the sender can try again. */
+    take: (req: IncomingMessage): number => senders.take(toSender(requestInfo(req).address)) || all.take(''),
+    /** Counts its size, which is only known later. */
+    charge(req: IncomingMessage, { length }: Uint8Array): void {
+      const more = Math.floor(length / BYTES_PER_TURN);
+      senders.charge(toSender(requestInfo(req).address), more);
+      all.charge('', more);
+    },
+  };
+}
+
+/** Returns a function that stores a failure and logs it. It returns false if the failure could not be stored. */
+function createKeep({ tracker, upstream, count, log }: Sinks): (failure: Failure, visitor: Visitor) => boolean {
+  return function keep(failure, visitor) {
+    count('spillway_failures_total', { side: 'browser', kind: failure.kind });
+    const stored = tracker?.record(failure, visitor) ?? true;
+    const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
+    const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
+    // The upstream gets the report itself.
+    else log.warn(tracker || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
+    return stored;
+  };
+}
+
+function toReportSender(req: IncomingMessage, origins: Origins, scrubber: ReportScrubber): ReportSender {
+  const info = requestInfo(req);
+  const { origin } = info;
+  // Behind a proxy that changes the host, only the browser knows the origin of its page.
+  const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
+  return {
+    origin,
+    isOurs: (other) => other === page || origins.isOurs(other, origin),
+    userAgent: req.headers['user-agent'],
+    credentials: listCredentials(req.headers),
+    visitor: { address: info.address, id: info.readVisitorId() },
+    scrubber,
   };
 }
 

@@ -11,7 +11,7 @@ import { listRemovedSettings } from '../removed-settings.ts';
 import { createOwnsPath } from '../request/paths.ts';
 import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
-import type { PageParts, Tracker } from '../tracker/tracker.ts';
+import type { PageReporting, Tracker } from '../tracker/tracker.ts';
 import { requireDataFolder } from './data-folder.ts';
 import { createLogger } from './logger.ts';
 
@@ -59,7 +59,7 @@ export async function readBasics(dist: string, routes: readonly RouteLine[], tra
     isTrackers: createOwnsPath(tracker),
     /** The routes of the product. */
     routes,
-    page: toPageParts(config, manifest.buildId, release),
+    page: toPageReporting(config, manifest.buildId, release),
   };
 }
 
@@ -81,7 +81,7 @@ export function readManifest(dist: string): AssetManifest {
   }
 }
 
-function toPageParts(config: Config, build: string, release: string): PageParts {
+function toPageReporting(config: Config, build: string, release: string): PageReporting {
   const { tunnelPath: tunnel, sentryDsn: dsn, sentryEnvironment: environment } = config;
   return {
     earlyScript: createEarlyScript({ tunnel, dsn: dsn?.text, build, release, environment }),

@@ -1,10 +1,6 @@
 import { createApp, type PortParts } from '../app.ts';
-import {
-  type Connections,
-  readOpenFileLimit,
-  toConnectionLimits,
-  toMaxConnections,
-} from '../connection/connections.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../connection/admission.ts';
+import type { Connections } from '../connection/connections.ts';
 import { createDrain, type Drain, joinDrains, type UpgradedSockets } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
 import { checkPage, type FixedPaths, metricsPage, type Readiness } from '../front/fixed-paths.ts';
@@ -142,14 +138,12 @@ function toServer(
   app: ReturnType<typeof createApp>,
   limit: number,
 ): HttpServer {
-  return createHttpServer(app, {
-    log,
-    limits: toConnectionLimits(limit, config.maxConnectionsPerAddress),
-    trust: rules.trust,
-    count: metrics.count,
-    times: config.times,
-    headers: toSecurityHeaders(rules.origins),
-  });
+  const limits = toConnectionLimits(limit, config.maxConnectionsPerAddress);
+  return createHttpServer(
+    app,
+    { limits, trust: rules.trust, times: config.times, headers: toSecurityHeaders(rules.origins) },
+    { log, count: metrics.count },
+  );
 }
 
 /** Registers the gauges that are read with the metrics. */

@@ -24,16 +24,10 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
   // Until the tracker has opened, a failure is only logged, in full.
   const sinks: FailureSinks = { tracker: tracker && { record: () => false } };
-  const toFailure = createFailureMaker({
-    build: manifest.buildId,
-    release,
-    namespace: config.digestNamespace,
-    paths: { dist },
-    table,
-    scrubber,
-    splitBy: reporting?.splitBy,
-    keep: reporting?.keep,
-  });
+  const toFailure = createFailureMaker(
+    { build: manifest.buildId, release, namespace: config.digestNamespace, paths: { dist }, table },
+    { scrubber, splitBy: reporting?.splitBy, keep: reporting?.keep },
+  );
   const funnel = createFunnel(toFailure, {
     log,
     count,

@@ -68,8 +68,13 @@ function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Co
     await Promise.all([tracker?.close(), failures.sentry?.close()]);
     log.info('Stopped.');
   }
+  function exit(code: number): void {
+    tracker?.markEnded?.();
+    flush();
+    process.exit(code);
+  }
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
-  const stop = createStop({ drain, close, within, log, markEnded: tracker?.markEnded, flush });
+  const stop = createStop({ drain, close, within, log, exit });
   watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
   onStopSignal((signal) => stop(0, signal));
 }

@@ -29,6 +29,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
   // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
   try {
+    requireKnownOptions(process.argv.slice(2));
     const site = { dist, tracker, ...(await waitFor("The product's modules have not loaded", load())) };
     requireProduct(site.product);
     if (process.argv.includes('--check')) {
@@ -43,6 +44,15 @@ export async function startOrExit<Settings, Services, Own extends object>({
     process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
     process.exit(1);
   }
+}
+
+/** A port that was given as an option would otherwise be ignored in silence. */
+function requireKnownOptions(args: readonly string[]): void {
+  const unknown = args.find((arg) => arg.startsWith('-') && arg !== '--check');
+  if (unknown !== undefined)
+    throw new StartError(
+      `There is no option ${unknown}. \`npm start\` starts the server, and \`npm start -- --check [url]\` checks it. Settings are environment variables, such as \`PORT=4000 npm start\`.`,
+    );
 }
 
 /** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */

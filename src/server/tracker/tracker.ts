@@ -95,7 +95,7 @@ export interface TrackerHost {
     readonly origins: Origins;
   };
   /** Parts of each page. */
-  readonly page: PageParts;
+  readonly page: PageReporting;
   /** Drops a page from this server's caches, because `revalidate()` was called on another replica. */
   readonly dropCached: (path: string) => void;
 }
@@ -111,7 +111,7 @@ export interface Build {
 }
 
 /** What each page contains so that its browser can report. */
-export interface PageParts {
+export interface PageReporting {
   /** The first script of every page. */
   readonly earlyScript: string;
   /** The path for reports that browsers send by themselves. */

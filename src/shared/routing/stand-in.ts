@@ -11,11 +11,14 @@ import {
 import type { PagePayload } from '../wire/payload.ts';
 import type { RouteTree } from './route-objects.ts';
 
-interface StandInOptions {
+interface StandInPage {
   readonly tree: RouteTree;
   readonly payload: PagePayload;
   readonly location: Location;
-  // The stand-in forwards these calls.
+}
+
+/** The calls that the stand-in forwards. */
+export interface ForwardedCalls {
   navigate(...args: unknown[]): Promise<void>;
   fetch(...args: unknown[]): Promise<void>;
   revalidate(): Promise<void>;
@@ -32,15 +35,10 @@ interface StandInOptions {
  *
  * It has only the members that `RouterView` and React Router's hooks use.
  */
-export function createStandIn({
-  tree,
-  payload,
-  location,
-  navigate,
-  fetch,
-  revalidate,
-  deleteBlocker,
-}: StandInOptions): DataRouter {
+export function createStandIn(
+  { tree, payload, location }: StandInPage,
+  { navigate, fetch, revalidate, deleteBlocker }: ForwardedCalls,
+): DataRouter {
   const state: RouterState = {
     historyAction: 'POP' as RouterState['historyAction'], // React Router's enum is not exported as a value
     location,

@@ -57,6 +57,8 @@ class LateLines {
   readonly #ids = new Map<PromiseLike<unknown>, Id>();
   readonly #pending = new Set<Id>();
   readonly #ready: string[] = [];
+  /** Promises that got an id so far (count). */
+  #count = 0;
   #wake: () => void = noop;
 
   constructor(options: EncodeOptions, prefix = '') {
@@ -83,13 +85,14 @@ class LateLines {
     if (known !== undefined) return known;
     const hole = this.#options.takeHole?.(promise, path);
     if (hole !== undefined) return hole;
-    const id = this.#prefix ? `${this.#prefix}${this.#ids.size}` : this.#ids.size;
+    const id = this.#prefix ? `${this.#prefix}${this.#count}` : this.#count;
     this.add(id, promise, path);
     return id;
   }
 
   add(id: Id, promise: PromiseLike<unknown>, path: Path): void {
     this.#ids.set(promise, id);
+    this.#count += 1;
     this.#pending.add(id);
     toPromise(promise).then(
       (value) => this.#addResolved(id, value, path),
@@ -125,6 +128,14 @@ class LateLines {
     this.#wake();
   }
 
+  /** The browser knows no promise of a value that was not sent, and refuses its line. */
+  #forgetSince(known: number): void {
+    for (const [promise, id] of [...this.#ids].slice(known)) {
+      this.#ids.delete(promise);
+      this.#pending.delete(id);
+    }
+  }
+
   #addRejected(id: Id, error: unknown): void {
     this.#addLine(id, `[${JSON.stringify(id)},1,{"d":${JSON.stringify(this.presentError(error))}}]`);
   }
@@ -134,10 +145,12 @@ class LateLines {
       holdRejections(value);
       return;
     }
+    const known = this.#ids.size;
     try {
       this.#addLine(id, `[${JSON.stringify(id)},0,${toFrame(value, path, this)}]`);
     } catch (error) {
       holdRejections(value);
+      this.#forgetSince(known);
       this.#addRejected(id, error);
     }
   }

@@ -15,6 +15,7 @@ beforeEach(() => {
   vi.stubGlobal('sessionStorage', {
     getItem: (key: string) => storage.get(key),
     setItem: (key: string, value: string) => storage.set(key, value),
+    removeItem: (key: string) => storage.delete(key),
   });
   vi.stubGlobal('history', { replaceState: () => undefined });
   vi.stubGlobal('document', { querySelectorAll: () => [] });
@@ -48,23 +49,19 @@ function start() {
   const location = { pathname: '/list', search: '', hash: '' };
   const state = { location, navigation: {}, fetchers, loaderData: { list: 'shown' }, errors: null };
   const onStay = vi.fn();
-  const strategy = createDataStrategy({
-    ...{ build: 'b', store, getState: () => state as never, toText: (text) => text },
-    ...{ load: async () => undefined, prepare: async () => undefined },
-    isShell: () => false,
-    onFailure: () => undefined,
-    onRecall: () => undefined,
-    onSend: () => undefined,
-    onAnswer: () => undefined,
-    onLeave: () => undefined,
-    onStay,
-  });
+  const ignore = () => undefined;
+  const strategy = createDataStrategy(
+    { build: 'b', store, load: async () => undefined, prepare: async () => undefined, isShell: () => false },
+    { getState: () => state as never, toText: (text) => text },
+    { onFailure: ignore, onLeave: ignore, onStay, onRecall: ignore, onSend: ignore, onAnswer: ignore },
+  );
   async function ask(
     path: string,
     { fetcherKey = null, unstable_navigationType = null, ...more }: Ask = {},
     init: RequestInit = {},
+    needsData = true,
   ) {
-    const matches = [{ route: { id: 'list' }, shouldCallHandler: () => true }] as never;
+    const matches = [{ route: { id: 'list' }, shouldCallHandler: () => needsData }] as never;
     const request = new Request(`https://site.test${path}`, init);
     const args = {
       request,
@@ -172,6 +169,32 @@ it('the page is loaded again by its document if another build accepted the form 
   await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
 });
 
+it('a document is loaded again after another navigation has cancelled it', async () => {
+  const { ask, navigate } = start();
+  const stop = vi.fn();
+  vi.stubGlobal('stop', stop);
+  answer.mockImplementation(async () => toPage('next', { build: 'next' }));
+  const abort = new AbortController();
+  void ask('/item', { unstable_navigationType: 'PUSH' as never }, { signal: abort.signal }).catch(() => {});
+  await expect.poll(() => documents.mock.calls).toEqual([['assign /item']]);
+  abort.abort();
+  expect(stop).toHaveBeenCalledTimes(1);
+  void navigate('/item');
+  await expect.poll(() => documents.mock.calls).toEqual([['assign /item'], ['assign /item']]);
+});
+
+it('redirects without an end are left to the browser', async () => {
+  const { navigate, onStay } = start();
+  const headers = { 'Content-Type': WIRE_TYPE };
+  answer.mockImplementation(async () => new Response('{"d":{"build":"b","redirect":"/list"}}\n', { headers }));
+  for (let redirects = 0; redirects < 20; redirects++) {
+    expect(await navigate('/list')).toMatchObject({ result: { status: 302 } });
+  }
+  void navigate('/list');
+  await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
+  expect(onStay).not.toHaveBeenCalled();
+});
+
 it('a link that is followed while a form is sent shows nothing from before the form', async () => {
   const { store, navigate, send } = start();
   let cart: string[] = [];
@@ -187,6 +210,17 @@ it('a link that is followed while a form is sent shows nothing from before the f
   abort.abort();
   expect(await sent).toBe('AbortError');
   expect(await navigate('/cart')).toMatchObject({ result: ['book'] });
+});
+
+it('the page that a fetcher brings of another URL is not shown when the visitor follows a link there later', async () => {
+  const { ask, navigate } = start();
+  answer.mockImplementation(async (_url, { method }) => {
+    const action = { action: 'list.star', status: 422, errors: { '': 'No.' } };
+    return method === 'POST' ? toPage('before', { action } as never) : toPage('now');
+  });
+  await ask('/cart', { fetcherKey: 'a' }, { method: 'POST', body: new URLSearchParams() });
+  await ask('/list', { unstable_initiator: 'fetcher' }, {}, false);
+  expect(await navigate('/cart')).toMatchObject({ result: 'now' });
 });
 
 it('the page that a slow answer brings does not undo what a later answer showed', async () => {

@@ -213,7 +213,7 @@ describe('a tab that was open across a deploy', () => {
     await exchanged(tab);
     await (await reporter).finished();
     const [id, { store }] = [readBuildId(app), await useStore(data)];
-    const isStored = async () => expect(await store.useBuild({ id, release: id })).toBe(true);
+    const isStored = async () => expect(await store.builds.useBuild({ id, release: id })).toBe(true);
     await vi.waitFor(isStored, 30_000);
     await site.stop();
     site = await startApp(next.folder, { PORT: new URL(site.url).port, DATA_DIR: data });

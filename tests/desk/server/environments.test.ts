@@ -10,12 +10,12 @@ const OF_STAGING = '9F4W0R6B';
 async function start() {
   const { driver, store: staging } = await useMemoryStore({ environment: 'staging' });
   const site = await startDeskSite({ driver });
-  await staging.useBuild({ id: 'build-1', release: 'v1' });
+  await staging.builds.useBuild({ id: 'build-1', release: 'v1' });
   await ingest(staging, fullOf({ occurrence: OF_STAGING }), fullOf({ digest: ONLY_STAGING }));
   await ingest(site.store, fullOf({ title: 'seen in test' }));
   const cookie = await site.enter();
   const readState = async (environment: string) =>
-    (await site.store.find({ digest: BOTH }, environment))?.incident.state;
+    (await site.store.finder.find({ digest: BOTH }, environment))?.incident.state;
   return {
     show: (path: string) => site.get(path, cookie),
     act: (path: string, _action: string) => site.post(path, { _action, digest: BOTH }, cookie),

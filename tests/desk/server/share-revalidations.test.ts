@@ -11,7 +11,7 @@ it('drops a page that another replica has revalidated, once, also after an outag
   let looks = 0;
   async function listRevalidations(since: number) {
     if (isAway) throw new Error('away');
-    const found = await store.listRevalidations(since);
+    const found = await store.revalidations.listRevalidations(since);
     looks += 1;
     return found;
   }
@@ -20,7 +20,7 @@ it('drops a page that another replica has revalidated, once, also after an outag
     dropCached: (path) => void dropped.push(path),
   });
   onTestFinished(end);
-  const revalidate = (path: string) => store.ingest({ occurrences: [], revalidations: [path] });
+  const revalidate = (path: string) => store.journals.ingest({ occurrences: [], revalidations: [path] });
   await until(() => looks > 0, 'the first look');
   await revalidate('/articles/7');
   await expect.poll(() => dropped).toEqual(['/articles/7']);

@@ -11,6 +11,7 @@ import { createDeskPages } from '../../../src/desk/server/pages/desk-pages.ts';
 import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
+import { createAnswers } from '../../../src/desk/server/worker/answers.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
 import { DESK_API_PATH } from '../../../src/desk/shared/routes.tsx';
 import { createApp } from '../../../src/server/app.ts';
@@ -22,7 +23,6 @@ import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { toDeskOrigins } from '../../../src/server/start/open.ts';
-import { parseAddress } from '../../../src/shared/reporting/address.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { ADA, VERA } from '../../support/people.ts';
@@ -61,23 +61,19 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
   let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { environment: 'test' });
-  // Like the desk worker, for calls that are methods of the store.
-  const calls: DeskCalls = {
-    ...store,
-    async find(text, environment) {
-      const address = parseAddress(text);
-      return address && store.find(address, environment);
-    },
-    isEchoAwaited: async (address) => (await store.isEchoAwaited(address)) === true,
-    sendTestNotifications: async () => [],
-    settle: async () => true,
-    flush: async () => undefined,
-    ...options.calls,
-  };
+  // Like the desk worker, with everything in the store.
+  const answers = createAnswers({
+    holder: { use: (work) => work(store) },
+    writer: { settle: async () => undefined, isBehind: false, flush: async () => undefined },
+    notifier: { sendTest: async () => [] },
+    isShared: false,
+    close: () => store.close(),
+  });
+  const calls: DeskCalls = { ...answers, ...options.calls };
 
   async function start(tokens: readonly OperatorToken[]) {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: MANIFEST.buildId }), {
+    const funnel = createFunnel(createFailureMaker({ build: MANIFEST.buildId }, { scrubber: noScrubber }), {
       log,
       toUrl: desk.toUrl,
     });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Desk, type DeskOptions, openDesk } from '../../../src/desk/server/desk.ts';
+import type { DeskReports } from '../../../src/desk/server/worker/worker-thread.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { InFlight } from '../../../src/server/front/in-flight.ts';
 import { toOccurrence } from '../../../src/shared/reporting/address.ts';
@@ -35,19 +36,21 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
 /** The default retention. */
 export const TEST_RETENTION = { maxAge: 90 * Day, maxBytes: 500 * MiB };
 
-export type TestDeskOptions = Partial<DeskOptions['running'] & DeskOptions['storing'] & DeskOptions>;
+export type TestDeskOptions = Partial<DeskOptions['running'] & DeskOptions['storing'] & DeskOptions & DeskReports>;
 
 /** Opens a desk as the server does, with its worker thread. */
 export function openTestDesk({ dataDir, ...options }: TestDeskOptions & { readonly dataDir: string }): Promise<Desk> {
   const { build = 'build-1', release = 'v1', environment = 'production', namespace = 'test' } = options;
   const { dist = join(dataDir, 'dist'), databaseUrl, retention = TEST_RETENTION, notify, retryFirst } = options;
-  return openDesk({
-    running: { build, release, environment, namespace, dist },
-    storing: { dataDir, databaseUrl, retention, notify, retryFirst },
-    inFlight: new InFlight().shared,
-    onBlockedLoop: () => undefined,
-    log: createTestLog().log,
-    workerFile,
-    ...options,
-  });
+  const { inFlight = new InFlight().shared, log = createTestLog().log, count, onBlocked = () => undefined } = options;
+  return openDesk(
+    {
+      running: { build, release, environment, namespace, dist },
+      storing: { dataDir, databaseUrl, retention, notify, retryFirst },
+      inFlight,
+      workerFile: options.workerFile ?? workerFile,
+      startWithin: options.startWithin,
+    },
+    { log, count, onBlocked },
+  );
 }

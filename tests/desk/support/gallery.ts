@@ -66,7 +66,7 @@ export async function useStore(dataDir: string) {
 export async function lookUp(dataDir: string, text: string): Promise<FoundIncident | undefined> {
   const address = parseAddress(text);
   if (!address) throw new Error(`"${text}" is no address.`);
-  return (await useStore(dataDir)).store.find(address);
+  return (await useStore(dataDir)).store.finder.find(address);
 }
 
 /** The first product line in the stack of the outermost error that has one. */

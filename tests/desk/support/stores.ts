@@ -50,7 +50,7 @@ export function summaryOf(wanted: Partial<Failure> = {}): NewOccurrence {
 }
 
 export function ingest(store: Store, ...occurrences: NewOccurrence[]): Promise<void> {
-  return store.ingest({ occurrences });
+  return store.journals.ingest({ occurrences });
 }
 
 /** Runs retention, as a server does every hour. */

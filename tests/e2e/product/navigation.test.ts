@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, isSameDocument, link, markDocument, shows, useSite } from '../site.ts';
+import { exchanged, heading, hold, isSameDocument, link, markDocument, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -78,6 +78,19 @@ test('a link to a path that is not a page loads a document', async () => {
   expect(documents).toEqual(['/', '/robots.txt']);
 });
 
+test('a document that arrives late does not replace the page of a link that was followed later', async () => {
+  const { page } = await openLive('/');
+  const release = await hold(page, '**/robots.txt');
+  await nav(page, 'Cards').evaluate((link: HTMLElement) => {
+    addEventListener('beforeunload', () => setTimeout(() => link.click()));
+  });
+  await follow(page, '/robots.txt');
+  await heading(page, 'Cards');
+  release();
+  await page.waitForTimeout(300);
+  expect(await isSameDocument(page)).toBe(true);
+});
+
 test('a link opened in a new tab, or with another button, is left to the browser', async () => {
   const { page, data } = await openLive('/');
   const taken = await nav(page, 'Cards').evaluate((link) => {
@@ -114,6 +127,30 @@ describe('a hash link', () => {
     expect(documents).toEqual(['/tour/navigation']);
     await page.goBack();
     await isScrolledTo(page, left);
+  });
+
+  test('that is plain scrolls as the browser does: to its target each time, and to the top without a name', async () => {
+    const { page, documents } = await openLive('/tour/navigation');
+    const ferry = page.getByRole('link', { name: 'a hash, by a plain link' });
+    for (const from of [0, 40]) {
+      await page.evaluate((y) => scrollTo(0, y), from);
+      await ferry.evaluate((link: HTMLElement) => link.click());
+      await shows(page, 'it is #ferry to React Router');
+      await isAtTop(page, 'ferry');
+    }
+    const left = await readScroll(page);
+    for (const [hash, y] of [
+      ['#tab=2', left],
+      ['#', 0],
+    ] as const) {
+      await page.evaluate((to) => Object.assign(document.createElement('a'), { href: to }).click(), hash);
+      await page.waitForTimeout(100);
+      expect(await readScroll(page)).toBe(y);
+    }
+    await page.goBack();
+    await page.goBack();
+    await isAtTop(page, 'ferry');
+    expect(documents).toEqual(['/tour/navigation']);
   });
 
   test('to another page scrolls to its target there, and focuses it', async () => {

@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/connections.ts';
+import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/admission.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../src/server/connection/http-server.ts';
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
+import type { Count } from '../../../src/server/request/counters.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { spyOnLog, startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { openSocket, parseReply } from '../../support/raw-http.ts';
@@ -19,7 +20,7 @@ async function start(options: Partial<HttpServerOptions>) {
     if (req.path === '/begun') res.write('begun');
     else if (req.path !== '/never') next();
   };
-  const count: HttpServerOptions['count'] = (name, labels, by = 1) => {
+  const count: Count = (name, labels, by = 1) => {
     const key = `${name} ${Object.values(labels).join()}`;
     counted.set(key, (counted.get(key) ?? 0) + by);
   };
@@ -103,7 +104,7 @@ it('a server logs once that the system accepts no connections, and still serves'
   const count = () => {
     refused += 1;
   };
-  const { server } = createHttpServer((_req, res) => res.end('here'), { ...TEST_SERVER, log, count });
+  const { server } = createHttpServer((_req, res) => res.end('here'), TEST_SERVER, { log, count });
   onTestFinished(() => void server.close().closeAllConnections());
   const url = await listenOn(server, { host: '127.0.0.1', port: 0 });
   for (const code of ['ENFILE', 'ENOMEM']) server.emit('error', Object.assign(new Error('accept'), { code }));

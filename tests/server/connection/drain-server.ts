@@ -73,11 +73,15 @@ const { log, flush } = await createLogger({ level: 'info', terminal: false });
 const funnel = createFunnel(testMaker, { log });
 const state = { draining: false };
 const app = createTestApp({ log, funnel, api, routes, readiness: state });
-const { server, connections } = createHttpServer(app, { ...TEST_SERVER, log });
+const { server, connections } = createHttpServer(app, TEST_SERVER, { log });
 const onStart = () => void Object.assign(state, { draining: true });
 const drain = createDrain({ server, connections, onStart, lag, deadline });
 const close = () => new Promise<void>((resolve) => process.argv.includes('hangs') || resolve());
-const stop = createStop({ drain, close, within: lag + deadline + 1000, log, flush });
+const exit = (code: number) => {
+  flush();
+  process.exit(code);
+};
+const stop = createStop({ drain, close, within: lag + deadline + 1000, log, exit });
 watchProcess({ funnel, log, stop });
 onStopSignal((signal) => stop(0, signal));
 log.info(`Listening on ${await listenOn(server, { host: '127.0.0.1', port: 0 })}`);

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
@@ -15,15 +16,14 @@ const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 /** Sends `ask`, then makes the parser fail with this code. */
 async function breakWith(code: string, ask = ''): Promise<string> {
   const counted: string[] = [];
-  const options = {
-    ...TEST_SERVER,
-    log: pino({ enabled: false }),
-    count: (_name: string, labels: object) => void counted.push(Object.values(labels).join()),
-  };
-  const { server } = createHttpServer((_req, res) => {
+  const begin: RequestListener = (_req, res) => {
     res.writeHead(200, { 'Content-Length': 10 });
     res.write('begun');
-  }, options);
+  };
+  const { server } = createHttpServer(begin, TEST_SERVER, {
+    log: pino({ enabled: false }),
+    count: (_name, labels) => void counted.push(Object.values(labels).join()),
+  });
   const port = await listen(server);
   onTestFinished(() => void server.close());
   const served = new Promise<Socket>((resolve) => server.once('connection', resolve));

@@ -9,7 +9,7 @@ const scrubber = createScrubber();
 const facts = { requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' };
 const info = new RequestInfo(facts);
 const contextOf = (cookie: string) => ({ origin: 'loader', info, headers: { cookie } }) as const;
-const toFailure = createFailureMaker({ build: 'a29092e775f1', scrubber, keep: ['currency', 'note'] });
+const toFailure = createFailureMaker({ build: 'a29092e775f1' }, { scrubber, keep: ['currency', 'note'] });
 
 it('redacts the secrets of the request in every part of an error, and in the stack of the log', () => {
   const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
@@ -44,7 +44,7 @@ it('leaves no half of a secret, wherever a message is cut', () => {
   const secret = 'quitesecretwithoutanydigit';
   const own = createScrubber().with([secret]);
   const { log, lines } = spyOnLog();
-  const toFailure = createFailureMaker({ build: 'b', scrubber: own });
+  const toFailure = createFailureMaker({ build: 'b' }, { scrubber: own });
   const { fail } = createFunnel(toFailure, { log });
   for (const length of [170, 190, 230, 240, 280, 295, 2030, 2045]) {
     const error = new Error(`${'a b '.repeat(600).slice(0, length)}${secret} and more`);
@@ -68,7 +68,7 @@ it.each<[string, { readonly [part in 'info' | 'reported' | 'splitBy']?: unknown 
 ])('records a failure whatever the type of %s', (_what, given) => {
   const info = Object.assign(new RequestInfo(facts), given.info);
   const { log, lines } = spyOnLog();
-  const maker = createFailureMaker({ build: 'b', scrubber, splitBy: given.splitBy as never });
+  const maker = createFailureMaker({ build: 'b' }, { scrubber, splitBy: given.splitBy as never });
   const disposition = createFunnel(maker, { log }).fail(new Error('boom'), {
     origin: 'loader',
     info,

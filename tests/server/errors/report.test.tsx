@@ -16,7 +16,7 @@ function collect() {
   const record = (failure: Failure, visitor: Visitor | undefined) =>
     failures.push({ ...failure, ...(visitor && { visitor: visitor.id ?? visitor.address }) }) > 0;
   reportTo(
-    createFunnel(createFailureMaker({ build: 'test', scrubber: createScrubber() }), {
+    createFunnel(createFailureMaker({ build: 'test' }, { scrubber: createScrubber() }), {
       log,
       sinks: { tracker: { record } },
     }),

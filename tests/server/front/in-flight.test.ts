@@ -1,5 +1,10 @@
+import type { Request, Response } from 'express';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { implement } from '../../../src/server/api/implement.ts';
+import { resource } from '../../../src/server/api/resource.ts';
 import { InFlight, readInFlight } from '../../../src/server/front/in-flight.ts';
+import { operation } from '../../../src/shared/api/operation.ts';
 import { startTestServer } from '../../support/app.ts';
 import { recordRequest } from '../../support/in-flight.ts';
 import { until } from '../../support/until.ts';
@@ -25,18 +30,24 @@ it('are listed, newest first, up to a limit, until their responses close', () =>
 
 it('are those that reach the app, without the secrets in their paths', async () => {
   const inFlight = new InFlight();
+  const list = () => readInFlight(inFlight.shared).map(({ route }) => route);
   const seen: string[] = [];
-  const scrubPath = (path: string) => path.replace('key', '[redacted]');
+  const scrubPath = (path: string, route?: string) => path.replace(route ? 'by-route' : 'by-look', '[redacted]');
   const steps = [
-    (_req: unknown, res: { send(text: string): void }) => {
-      seen.push(...readInFlight(inFlight.shared).map(({ route }) => route));
+    (_req: Request, res: Response) => {
+      seen.push(...list());
       res.send('');
     },
   ];
-  const { port } = await startTestServer({ inFlight, scrubPath, steps });
-  await fetch(`http://127.0.0.1:${port}/livez`);
-  await fetch(`http://127.0.0.1:${port}/links/key?q=1`);
-  expect(seen).toEqual(['/links/[redacted]']);
+  const replies = { 200: { about: 'A link.', body: z.object({}) } };
+  const contract = { readLink: operation({ method: 'GET', path: '/links/:key', summary: 'A link', replies }) };
+  const api = [implement(contract, { readLink: () => ({ status: 200, body: {} }) }), resource('/keys/:key', {})];
+  const { port } = await startTestServer({ inFlight, scrubPath, steps, api });
+  for (const path of ['livez', 'links/by-look?q=1', 'api/links/by-route', 'api/keys/by-route', 'api/by-look', 'api']) {
+    await fetch(`http://127.0.0.1:${port}/${path}`);
+  }
+  const ofApi = ['/api/links/[redacted]', '/api/keys/*', '/api/[redacted]', '/api'];
+  expect(seen).toEqual(['/links/[redacted]', ...ofApi]);
   await until(() => inFlight.size === 0, 'the end of the requests');
-  expect(readInFlight(inFlight.shared)).toEqual([]);
+  expect(list()).toEqual([]);
 });

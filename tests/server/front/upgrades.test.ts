@@ -48,7 +48,7 @@ async function startSockets({
   const { log, lines } = spyOnLog();
   const funnel = createFunnel(testMaker, { log });
   const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
-  const site = createHttpServer(app, { ...TEST_SERVER, limits, log });
+  const site = createHttpServer(app, { ...TEST_SERVER, limits }, { log });
   const { server, connections } = site;
   const rules = {
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),

@@ -5,7 +5,7 @@ import { createAppLog } from '../../../src/server/request/app-log.ts';
 import { RequestInfo, runForRequest } from '../../../src/server/request/request-info.ts';
 import { spyOnLog } from '../../support/app.ts';
 
-const toFailure = createFailureMaker({ build: 'b', scrubber: createScrubber() });
+const toFailure = createFailureMaker({ build: 'b' }, { scrubber: createScrubber() });
 
 function start(level = 'trace') {
   const { log, lines } = spyOnLog();

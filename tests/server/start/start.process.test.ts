@@ -17,7 +17,12 @@ const MAIN = join(project, 'dist/server/main.js');
 beforeAll(() => buildOnce());
 
 /** Starts a server that is expected to fail, and waits for it to exit. */
-function start(env: Readonly<Record<string, string>>, main = MAIN, options: readonly string[] = []) {
+function start(
+  env: Readonly<Record<string, string>>,
+  main = MAIN,
+  options: readonly string[] = [],
+  args: readonly string[] = [],
+) {
   const all = {
     ...process.env,
     NODE_ENV: 'production',
@@ -26,7 +31,7 @@ function start(env: Readonly<Record<string, string>>, main = MAIN, options: read
     DATA_DIR: createFolder(onTestFinished),
     ...env,
   };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...options, main], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...options, main, ...args], {
     encoding: 'utf8',
     env: all,
     timeout: 20_000,
@@ -51,6 +56,14 @@ describe('a failed start', () => {
       stderr: expect.stringMatching(
         /^The setting PORT is not a port number\..+\nThe setting TRUST_PROXY does not say .+\nThe setting LOG_LEVEL is not a log level\..+\n$/,
       ),
+    });
+  });
+
+  it('names an option that does not exist', () => {
+    expect(start({}, MAIN, [], ['--check', '--port=4000'])).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^There is no option --port=4000\. .+ `PORT=4000 npm start`\.\n$/),
     });
   });
 

@@ -269,6 +269,18 @@ describe('promises', () => {
     await expect(bad).rejects.toBe(bad.reason);
   });
 
+  it('inside a value that cannot be sent cost the other values nothing', async () => {
+    const inner = tick(1).then(() => 'inner');
+    const value = {
+      bad: Promise.resolve({ inner, run: () => 1 }),
+      other: tick(5).then(() => ({ inner, more: tick(1).then(() => 'more') })),
+    };
+    const { bad, other } = (await sendAcross(value)) as Record<string, LatePromise>;
+    await expect(bad).rejects.toEqual(new WireFailure(FAILURE));
+    const sent = (await other) as Record<string, LatePromise>;
+    expect([await sent.inner, await sent.more]).toEqual(['inner', 'more']);
+  });
+
   it('are rejected without a message if toError fails', async () => {
     const broken: EncodeOptions = {
       toError() {

@@ -30,7 +30,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
 
   /** @returns false if nothing is due */
   async function sendDue(target: Target): Promise<boolean> {
-    const claimed = await holder.use((store) => store.claimMessage(target.id));
+    const claimed = await holder.use((store) => store.notifications.claimMessage(target.id));
     if (!claimed) return false;
     const result = await target.send(toMessage(claimed, facts));
     if (!result.ok && !failing.has(target.id)) {
@@ -38,14 +38,14 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     }
     if (result.ok) failing.delete(target.id);
     else failing.add(target.id);
-    await holder.use((store) => store.settleMessage(claimed, result));
+    await holder.use((store) => store.notifications.settleMessage(claimed, result));
     return true;
   }
 
   async function testOne(target: Target): Promise<TestResult> {
     const id = randomBytes(8).toString('hex');
     const result = await target.send(toMessage({ id, items: [] }, facts));
-    await holder.use((store) => store.storeTest(target, result));
+    await holder.use((store) => store.notifications.storeTest(target, result));
     return { target: target.name, ok: result.ok, words: result.words };
   }
 

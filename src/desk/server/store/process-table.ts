@@ -1,4 +1,6 @@
-import type { InFlightRequest } from '#engine/tracker';
+import type { Failure, InFlightRequest } from '#engine/tracker';
+import { toNewOccurrence } from './ingest/batch.ts';
+import { storeBatch } from './ingest/ingest-batch.ts';
 import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -15,22 +17,23 @@ export interface Heartbeat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */
   readonly memory: number;
+  /** How long its main thread has been blocked (ms), or 0. */
+  readonly blockedMs: number;
 }
 
 /** The record of a dead process. */
 export interface DeadProcess extends ProcessStart, Heartbeat {
   /** When it sent its last heartbeat (ms since 1970, by the store's clock). */
   readonly beatAt: number;
-  /** How long its main thread had been blocked at the last heartbeat (ms). */
-  readonly blockedMs: number;
 }
 
-export function createProcessTable({ driver }: StoreContext) {
+export function createProcessTable(context: StoreContext) {
+  const { driver } = context;
+
   /** @param beatAt an expression. @param onConflict what to do if the process is known */
   async function store(
     { id, build, release, environment, startedAt }: ProcessStart,
-    { inFlight, memory }: Heartbeat,
-    blockedMs: number,
+    { inFlight, memory, blockedMs }: Heartbeat,
     { beatAt, onConflict }: { readonly beatAt: string; readonly onConflict: string },
   ): Promise<void> {
     await driver.run(
@@ -45,8 +48,8 @@ export function createProcessTable({ driver }: StoreContext) {
      * Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. A clean end is
      * final, because a database that hung can run the last heartbeat after it.
      */
-    storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat, blockedMs: number): Promise<void> =>
-      store(start, heartbeat, blockedMs, {
+    storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat): Promise<void> =>
+      store(start, heartbeat, {
         beatAt: driver.dialect.now,
         onConflict: `DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
           blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL
@@ -55,7 +58,11 @@ export function createProcessTable({ driver }: StoreContext) {
 
     /** Records a process that left a journal but never reached the store. */
     storeUnknown: (start: ProcessStart): Promise<void> =>
-      store(start, { inFlight: [], memory: 0 }, 0, { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' }),
+      store(
+        start,
+        { inFlight: [], memory: 0, blockedMs: 0 },
+        { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' },
+      ),
 
     async storeEnd(id: string): Promise<void> {
       await driver.run(
@@ -83,6 +90,18 @@ export function createProcessTable({ driver }: StoreContext) {
       return row && { ...row, inFlight: JSON.parse(row.inFlight) as readonly InFlightRequest[] }; // from `storeHeartbeat`
     },
 
+    /**
+     * Records the death of a process, together with its incident.
+     *
+     * @returns false if the process has ended cleanly, or another process recorded its death
+     */
+    recordDeath: (id: string, full: Failure, environment: string): Promise<boolean> =>
+      driver.transaction(async (sql) => {
+        if (!(await claimDead(sql, id))) return false;
+        await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
+        return true;
+      }),
+
     /** Returns the environment of a process, or undefined if it is unknown. */
     async readEnvironment(id: string): Promise<string | undefined> {
       const [row] = await driver.all<{ environment: string }>('SELECT environment FROM desk_processes WHERE id = ?', [
@@ -94,7 +113,7 @@ export function createProcessTable({ driver }: StoreContext) {
 }
 
 /** Records that a process died. @returns false if it has ended, or another process recorded its death */
-export async function claimDead(sql: Sql, id: string): Promise<boolean> {
+async function claimDead(sql: Sql, id: string): Promise<boolean> {
   const claimed = await sql.run(
     // The incident has the requests in flight.
     "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, in_flight = '[]' WHERE id = ? AND ended IS NULL",

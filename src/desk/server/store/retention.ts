@@ -7,7 +7,6 @@ import type { IncidentKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
 import { byIncident, deleteOccurrences } from './occurrence-table.ts';
 import { type Columns, insertRows, placeholders, readClock, readNumber, type SqlDriver } from './sql.ts';
-import type { StoreContext } from './store-context.ts';
 import { dropOldSalts } from './visitor-table.ts';
 
 export interface RetentionOptions {
@@ -37,19 +36,15 @@ const ENOUGH = 0.9;
  * in between. Incidents that a server saw keep their counts, so that the digest on an old screenshot still leads to its
  * incident. All times are by the store's clock, because a replica's clock can be wrong.
  */
-export function createRetention({ driver }: StoreContext) {
-  return {
-    async retain(options: RetentionOptions): Promise<RetentionReport> {
-      const now = await readClock(driver);
-      await dropOldBuilds(driver, options.build);
-      await dropOldSalts(driver);
-      await dropByAge(driver, now - options.maxAge, now);
-      await driver.reclaim();
-      const deletedForSize = await shrink(driver, options.maxBytes);
-      await driver.overwriteDeleted();
-      return { deletedForSize, bytes: await driver.usedBytes() };
-    },
-  };
+export async function retain(driver: SqlDriver, options: RetentionOptions): Promise<RetentionReport> {
+  const now = await readClock(driver);
+  await dropOldBuilds(driver, options.build);
+  await dropOldSalts(driver);
+  await dropByAge(driver, now - options.maxAge, now);
+  await driver.reclaim();
+  const deletedForSize = await shrink(driver, options.maxBytes);
+  await driver.overwriteDeleted();
+  return { deletedForSize, bytes: await driver.usedBytes() };
 }
 
 /** @param before milliseconds since 1970 */

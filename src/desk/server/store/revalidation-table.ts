@@ -3,7 +3,7 @@ import { readClock } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** A page that replicas have to render again. */
-interface Revalidation {
+interface RevalidatedPage {
   readonly path: string;
   /** Milliseconds since 1970, by the store's clock. */
   readonly at: number;
@@ -12,7 +12,7 @@ interface Revalidation {
 /** The pages that have changed, and the time of the store's clock when they were read. */
 interface ChangedPages {
   readonly now: number;
-  readonly found: readonly Revalidation[];
+  readonly found: readonly RevalidatedPage[];
 }
 
 /** Longer than a transaction can take from its revalidations to its end: a wait for the row, and a slow commit (ms). */
@@ -22,7 +22,7 @@ export function createRevalidationTable({ driver }: StoreContext) {
   return {
     async listRevalidations(since: number): Promise<ChangedPages> {
       const now = await readClock(driver); // first, so that nothing falls between two calls
-      const found = await driver.all<Revalidation>('SELECT path, at FROM desk_revalidations WHERE at > ?', [
+      const found = await driver.all<RevalidatedPage>('SELECT path, at FROM desk_revalidations WHERE at > ?', [
         since - OVERLAP,
       ]);
       return { now, found };

@@ -30,7 +30,7 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
   let onOpen: (() => void) | undefined;
-  const loggedAt = new Map<string, number>();
+  const noteFailure = createQueryFailures(count, log);
 
   async function connect(): Promise<void> {
     try {
@@ -57,15 +57,6 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
       if (!(error instanceof QueryFailedError) || error.reason === 'busy') throw error;
       noteFailure(error);
     }
-  }
-
-  function noteFailure(error: QueryFailedError): void {
-    const { reason, message } = error;
-    count('spillway_desk_query_failures_total', { reason });
-    const now = performance.now();
-    if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
-    loggedAt.set(reason, now);
-    log.warn({ reason, error: message }, 'A query of the desk failed. Everything else continues.');
   }
 
   function noteBack(): void {
@@ -136,5 +127,17 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
       clearTimeout(timer);
       await dropStore();
     },
+  };
+}
+
+/** Returns a function that counts a failed query, and logs it unless one failed for the same reason a moment ago. */
+function createQueryFailures(count: DeskCount, log: DeskLog): (error: QueryFailedError) => void {
+  const loggedAt = new Map<string, number>();
+  return function noteFailure({ reason, message }) {
+    count('spillway_desk_query_failures_total', { reason });
+    const now = performance.now();
+    if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
+    loggedAt.set(reason, now);
+    log.warn({ reason, error: message }, 'A query of the desk failed. Everything else continues.');
   };
 }

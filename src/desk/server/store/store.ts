@@ -7,12 +7,12 @@ import { createIncidentFinder } from './find-incident.ts';
 import { createHistoryTable } from './history-table.ts';
 import { createIncidentDetails } from './incident-details.ts';
 import { createIncidentTable } from './incident-table.ts';
-import { createIngest } from './ingest/ingest-batch.ts';
+import { createJournalTable } from './ingest/ingest-batch.ts';
 import { createIncidentList } from './list-incidents.ts';
 import { createNotificationTable } from './notification-table.ts';
 import { createOccurrenceTable } from './occurrence-table.ts';
 import { createProcessTable } from './process-table.ts';
-import { createRetention } from './retention.ts';
+import { type RetentionOptions, type RetentionReport, retain } from './retention.ts';
 import { createRevalidationTable } from './revalidation-table.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { createSessionTable } from './session-table.ts';
@@ -73,32 +73,33 @@ export async function openMadeStore(driver: SqlDriver, options: StoreOptions): P
 function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS }: StoreOptions) {
   const { reader } = driver;
   const context: StoreContext = { driver, reader, environment, rules };
-  const incidents = createIncidentTable(context);
   const builds = createBuildTable(context);
   const history = createHistoryTable(context);
+  const incidents = createIncidentTable(context);
   const occurrences = createOccurrenceTable(context);
   return {
-    ...incidents,
-    ...builds,
-    ...history,
-    ...occurrences,
-    ...createIncidentDetails(context, { builds, history, incidents, occurrences }),
-    ...createIncidentList(context),
-    ...createIncidentFinder(context),
-    ...createIncidentChanges(context),
-    ...createAliasTable(context),
-    ...createIngest(context),
-    ...createNotificationTable(context),
-    ...createProcessTable(context),
-    ...createRevalidationTable(context),
-    ...createSessionTable(context),
-    ...createVisitorTable(context),
-    ...createRetention(context),
+    incidents,
+    occurrences,
+    history,
+    builds,
+    details: createIncidentDetails(context, { builds, history, incidents, occurrences }),
+    list: createIncidentList(context),
+    finder: createIncidentFinder(context),
+    changes: createIncidentChanges(context),
+    aliases: createAliasTable(context),
+    journals: createJournalTable(context),
+    notifications: createNotificationTable(context),
+    processes: createProcessTable(context),
+    revalidations: createRevalidationTable(context),
+    sessions: createSessionTable(context),
+    visitors: createVisitorTable(context),
     /** Whether other replicas can write to it too. */
     isShared: driver.isShared,
     /** Returns a number that grows with each change of what the desk's pages show, on any replica. */
     readChanges: (): Promise<number> =>
       readNumber(reader, "SELECT CAST(value AS BIGINT) AS value FROM desk_meta WHERE name = 'changes'"),
+    /** Deletes old rows, and the oldest rows of a store that is too large. */
+    retain: (options: RetentionOptions): Promise<RetentionReport> => retain(driver, options),
     /** Checks that the database can be written to. @throws StoreAwayError */
     check: () => check(driver),
     close: () => driver.close(),

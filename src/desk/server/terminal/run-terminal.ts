@@ -1,18 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toSender } from '#engine/server';
-import { ConfigError, type Environment, parseAddress, readSettings, SETTINGS } from '#engine/tracker';
+import { ConfigError, type Environment, parseAddress } from '#engine/tracker';
 import { STATE_WORDS } from '../../shared/choices.ts';
 import { toPlural } from '../../shared/words.ts';
 import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
 import { readView, toFilter } from '../read-view.ts';
-import { DESK_SETTINGS } from '../settings.ts';
-import { openPostgres } from '../store/postgres.ts';
 import { StoreError } from '../store/sql.ts';
-import { openMadeSqlite } from '../store/sqlite.ts';
-import { openMadeStore, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { toClean, toCleanJson } from '../views/clean-text.ts';
 import { toIncidentMarkdown, toListMarkdown } from '../views/incident-markdown.ts';
 import { toDeletedWords } from '../views/present-history.ts';
@@ -21,7 +18,8 @@ import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { NO_TEST, presentTest } from '../views/present-test.ts';
 import { writeBackup } from './backup.ts';
 import { makeSignInLink } from './sign-in-link.ts';
-import { NO_DESK, TerminalError, UsageError } from './terminal-error.ts';
+import { openTerminalDesk, type TerminalDesk } from './terminal-desk.ts';
+import { TerminalError, UsageError } from './terminal-error.ts';
 
 const HELP = `Reads the desk's store directly, whether a server runs or not. It uses the server's settings, such as DATA_DIR.
 
@@ -65,21 +63,20 @@ interface TerminalOptions {
   readonly root: string;
 }
 
-interface Desk {
+/** The arguments after the name of the command. */
+interface Typed {
   readonly values: Values;
-  readonly store: Store;
-  readonly settings: ReturnType<typeof readTerminalSettings>;
-  readonly env: Environment;
-  readonly root: string;
+  readonly words: readonly string[];
+}
+
+interface Output {
   /** Writes a result to standard output. */
   readonly print: (text: string) => void;
   /** Writes a sentence to standard error. */
   readonly tell: (text: string) => void;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
-type Command = (desk: Desk, rest: readonly string[]) => Promise<void>;
+type Command = (typed: Typed, desk: TerminalDesk, output: Output) => Promise<void>;
 
 const COMMANDS: Readonly<Record<string, Command>> = { list, link, backup, forget };
 
@@ -99,13 +96,12 @@ export async function runTerminal({ args, env, out, err, root }: TerminalOptions
     if (!command && words.length < SHORTEST_NAME) {
       throw new UsageError(`"${words}" is neither a command nor an address.\n\n${HELP}`);
     }
-    const settings = readTerminalSettings(env);
-    const store = await openTerminalStore(settings);
+    const desk = await openTerminalDesk(env, root);
     try {
-      const desk: Desk = { values, store, settings, env, root, print, tell, now: Date.now() };
-      await (command ? command(desk, rest) : show(desk, positionals));
+      const typed = { values, words: command ? rest : positionals };
+      await (command ?? show)(typed, desk, { print, tell });
     } finally {
-      await store.close();
+      await desk.store.close();
     }
     return 0;
   } catch (error) {
@@ -125,47 +121,8 @@ function parse(args: readonly string[]): { readonly values: Values; readonly pos
   }
 }
 
-/** The server's settings that the command needs. The others can be invalid, which may be why it is needed. */
-function readTerminalSettings(env: Environment) {
-  const { DATA_DIR, SENTRY_ENVIRONMENT } = SETTINGS;
-  const { DESK_DATABASE_URL, SOURCE_LINK, TRACE_LINK } = DESK_SETTINGS;
-  const values = readSettings({ DATA_DIR, DESK_DATABASE_URL, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK }, env);
-  return {
-    dataDir: resolve(values.DATA_DIR),
-    databaseUrl: values.DESK_DATABASE_URL || undefined,
-    environment: values.SENTRY_ENVIRONMENT,
-    links: { source: values.SOURCE_LINK, trace: values.TRACE_LINK },
-  };
-}
-
-/**
- * Opens the store that a server has created, even while that server runs.
- *
- * @throws TerminalError if there is no store
- * @throws StoreAwayError if the store cannot be used
- */
-async function openTerminalStore(settings: ReturnType<typeof readTerminalSettings>): Promise<Store> {
-  const { dataDir, databaseUrl, environment } = settings;
-  const path = join(dataDir, 'desk.sqlite');
-  if (databaseUrl === undefined && !existsSync(path)) {
-    throw new TerminalError(
-      `There is no desk in ${dataDir} (DATA_DIR) yet. The server creates it when it first starts. Start the server once, or set DATA_DIR to the server's value. With PostgreSQL, set DESK_DATABASE_URL.`,
-    );
-  }
-  const driver = databaseUrl === undefined ? openMadeSqlite(path) : openPostgres(databaseUrl);
-  try {
-    const store = await openMadeStore(driver, { environment });
-    if (store) return store;
-    throw new TerminalError(
-      `${NO_DESK} The server creates it when it first starts. Start the server once, or check that this is the right database.`,
-    );
-  } catch (error) {
-    await driver.close(); // An open connection keeps the command running.
-    throw error;
-  }
-}
-
-async function list({ values, store, settings, print, tell, now }: Desk): Promise<void> {
+async function list({ values }: Typed, { store, settings }: TerminalDesk, { print, tell }: Output): Promise<void> {
+  const now = Date.now();
   const { state = 'open', search = '', environment = '', limit = String(USUAL_LIMIT) } = values;
   if (state !== 'all' && !Object.hasOwn(STATE_WORDS, state)) {
     throw new UsageError(`--state must be open, resolved, ignored or all, not ${state}.`);
@@ -175,9 +132,9 @@ async function list({ values, store, settings, print, tell, now }: Desk): Promis
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals, environments] = await Promise.all([
-    store.listIncidents({ ...filter, limit: Number(limit) }),
-    store.countStates(filter),
-    store.listEnvironments(),
+    store.list.listIncidents({ ...filter, limit: Number(limit) }),
+    store.list.countStates(filter),
+    store.builds.listEnvironments(),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
   if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
@@ -188,27 +145,28 @@ async function list({ values, store, settings, print, tell, now }: Desk): Promis
   if (!environment && others[0]) tell(`There are more in --environment ${others.join(', ')}.`);
 }
 
-async function show(desk: Desk, words: readonly string[]): Promise<void> {
-  const { values, store, settings, print, now } = desk;
+async function show({ values, words }: Typed, desk: TerminalDesk, output: Output): Promise<void> {
+  const { store, settings } = desk;
   const text = words.join(' ');
-  const named = await store.resolveQuery(text);
-  const found = named && (await store.find(named, values.environment ?? named.environment));
+  const named = await store.finder.resolveQuery(text);
+  const found = named && (await store.finder.find(named, values.environment ?? named.environment));
   if (!found) {
     const digest = parseAddress(text)?.digest;
-    const deletion = digest === undefined ? undefined : await store.readDeletion(digest, values.environment);
+    const deletion = digest === undefined ? undefined : await store.history.readDeletion(digest, values.environment);
     if (deletion) throw new TerminalError(toDeletedWords(deletion));
     throw new TerminalError(
       `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,
     );
   }
-  const details = await store.readDetails(found.incident.key, found.occurrence?.occurrence ?? named.occurrence);
-  if (values.test) return writeTest(desk, details.shown?.full && presentTest(details.shown.full));
+  const details = await store.details.readDetails(found.incident.key, found.occurrence?.occurrence ?? named.occurrence);
+  if (values.test) return writeTest(desk.root, details.shown?.full && presentTest(details.shown.full), output);
+  const now = Date.now();
   const { links, environment } = settings;
   const incident = presentIncident(found, details, { links, environment, now });
-  print(values.json ? `${toCleanJson(incident)}\n` : toIncidentMarkdown(incident, now));
+  output.print(values.json ? `${toCleanJson(incident)}\n` : toIncidentMarkdown(incident, now));
 }
 
-function writeTest({ root, print, tell }: Desk, test: ReturnType<typeof presentTest>): void {
+function writeTest(root: string, test: ReturnType<typeof presentTest>, { print, tell }: Output): void {
   if (!test) throw new TerminalError(NO_TEST);
   if (!existsSync(join(root, 'tests'))) {
     throw new TerminalError(
@@ -223,7 +181,8 @@ function writeTest({ root, print, tell }: Desk, test: ReturnType<typeof presentT
   for (const words of test.missing) tell(`TODO: ${words}`);
 }
 
-async function link({ store, settings, env, print, tell }: Desk, [name]: readonly string[]): Promise<void> {
+async function link({ words }: Typed, { store, settings, env }: TerminalDesk, { print, tell }: Output): Promise<void> {
+  const [name] = words;
   const made = await makeSignInLink({ store, settings, env, name });
   const note = made.role === 'operator' ? '' : ' (read-only)';
   tell(`Sign-in link for ${made.name}${note}. It works once and expires after 15 minutes.`);
@@ -235,7 +194,8 @@ async function link({ store, settings, env, print, tell }: Desk, [name]: readonl
   print(`${made.link}\n`);
 }
 
-async function backup({ settings, tell }: Desk, [file]: readonly string[]): Promise<void> {
+async function backup({ words }: Typed, { settings }: TerminalDesk, { tell }: Output): Promise<void> {
+  const [file] = words;
   if (file === undefined) throw new UsageError('Name the file: backup <file>.');
   if (settings.databaseUrl !== undefined) {
     throw new TerminalError(
@@ -246,7 +206,8 @@ async function backup({ settings, tell }: Desk, [file]: readonly string[]): Prom
   tell(`The backup is ${file}. It contains visitor data, so only you can read it.`);
 }
 
-async function forget({ store, settings, tell }: Desk, [whom]: readonly string[]): Promise<void> {
+async function forget({ words }: Typed, { store, settings }: TerminalDesk, { tell }: Output): Promise<void> {
+  const [whom] = words;
   if (!whom?.trim()) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
   const count = await forgetVisitor(whom, store);
   if (hasWaiting(join(settings.dataDir, 'journal'))) {
@@ -276,19 +237,19 @@ async function forgetVisitor(text: string, store: Store): Promise<number> {
   const whom = text.trim();
   const address = parseAddress(whom);
   // A visitor id can look like an address.
-  const found = address?.occurrence === undefined ? undefined : await store.find(address);
+  const found = address?.occurrence === undefined ? undefined : await store.finder.find(address);
   if (found?.occurrence) {
     const { key, occurrence, visitor } = found.occurrence;
-    if (visitor !== undefined) return store.forgetVisitor(visitor);
-    return (await store.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
+    if (visitor !== undefined) return store.visitors.forgetVisitor(visitor);
+    return (await store.changes.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
   }
   const visitors = [whom, ...(isIP(whom) > 0 ? await hashAddress(whom, store) : [])];
   let count = 0;
-  for (const visitor of visitors) count += await store.forgetVisitor(visitor);
+  for (const visitor of visitors) count += await store.visitors.forgetVisitor(visitor);
   return count;
 }
 
 async function hashAddress(ip: string, store: Store): Promise<string[]> {
-  const salts = await store.listSalts();
+  const salts = await store.visitors.listSalts();
   return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
 }

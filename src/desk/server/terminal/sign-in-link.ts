@@ -52,7 +52,7 @@ export async function makeSignInLink({ store, settings, env, name }: LinkOptions
     viewerTokens: values.VIEWER_TOKEN,
   });
   const token = chooseToken(tokens, name);
-  const ticket = await makeTicket(createTokens(tokens), store, token.name);
+  const ticket = await makeTicket(createTokens(tokens), store.sessions, token.name);
   const known = values.DESK_ORIGIN || (values.DESK_PORT === undefined && values.PUBLIC_ORIGINS[0]);
   const origin = known || toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
   const link = `${origin}/desk?${TICKET_KEY}=${ticket}`;

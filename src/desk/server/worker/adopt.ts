@@ -4,18 +4,69 @@ import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
 import { listNames, listSegments } from '../ingest/segments.ts';
+import type { Signals } from '../ingest/signals.ts';
+import type { ProcessJournal } from './move-journal.ts';
+import type { ProcessRecords } from './process-records.ts';
+import type { Writer } from './writer.ts';
 
 /** The time that a process has for this (ms). */
 const LOCKED_AFTER = 2 * Second;
 
 /** The journal of a dead process, whose lock this process has taken. */
-export interface DeadJournal {
-  readonly process: string;
-  readonly folder: string;
+export interface DeadJournal extends ProcessJournal {
   /** The size of its segments (bytes). */
   readonly bytes: number;
   /** Releases the lock. Also deletes its file if the journal is gone. */
   release(isGone: boolean): void;
+}
+
+interface AdoptOptions {
+  readonly writer: Pick<Writer, 'adopt'>;
+  readonly processes: Pick<ProcessRecords, 'endOf'>;
+  readonly signals: Pick<Signals, 'inherited'>;
+  readonly log: DeskLog;
+}
+
+export type DeadJournals = ReturnType<typeof createDeadJournals>;
+
+/**
+ * The journals of dead processes, which this process stores.
+ *
+ * @param folder the folder of all journals
+ * @param own the id of this process
+ */
+export function createDeadJournals(folder: string, own: string, { writer, processes, signals, log }: AdoptOptions) {
+  let dead: readonly DeadJournal[] = [];
+
+  /** Takes them over, and counts what waits in them. */
+  function claim(): void {
+    dead = [...dead, ...claimDeadJournals(folder, own, log)];
+    noteInherited();
+  }
+
+  function noteInherited(): void {
+    signals.inherited = dead.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  return {
+    claim,
+    /** Stores them. Records the death first, so that it is not recorded without its journal. */
+    async adoptAll(): Promise<void> {
+      // Again, because a process can have ended while the store was unavailable.
+      claim();
+      for (const journal of dead) {
+        const environment = await processes.endOf(journal);
+        await writer.adopt({ ...journal, environment });
+        dead = dead.filter((other) => other !== journal);
+        journal.release(true);
+        noteInherited();
+      }
+    },
+    /** Leaves journals that are not stored yet to another process. */
+    release(): void {
+      for (const journal of dead) journal.release(false);
+    },
+  };
 }
 
 /**
@@ -25,7 +76,7 @@ export interface DeadJournal {
  * @param folder the folder of all journals
  * @param own the id of this process
  */
-export function claimDeadJournals(folder: string, own: string, log: DeskLog): readonly DeadJournal[] {
+function claimDeadJournals(folder: string, own: string, log: DeskLog): readonly DeadJournal[] {
   const names = listNames(folder);
   // Without a failure, a process only has its lock.
   const locked = names.filter((name) => name.endsWith('.lock') && !isStarting(join(folder, name)));

@@ -6,7 +6,7 @@ import type { FoundIncident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
-import { CHANGES, type DeskCalls, OTHERS, READS } from './desk-calls.ts';
+import type { DeskCalls } from './desk-calls.ts';
 import type { Writer } from './writer.ts';
 
 interface AnswersOptions {
@@ -48,23 +48,39 @@ export function createAnswers({ holder, writer, notifier, isShared, close }: Ans
     return state === 'unknown' || (state === 'sampled' && writer.isBehind);
   }
 
-  function forward<Name extends keyof Store>(names: readonly Name[], use: typeof read): Pick<Store, Name> {
-    const toCall =
-      (name: Name) =>
-      (...args: readonly unknown[]) =>
-        use((store) => (store[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args));
-    return Object.fromEntries(names.map((name) => [name, toCall(name)])) as unknown as Pick<Store, Name>; // the same methods
-  }
-
   return {
-    ...forward(READS, read),
-    ...forward(CHANGES, change),
-    ...forward(OTHERS, (work) => holder.use(work)),
+    readDetails: (...args) => read(({ details }) => details.readDetails(...args)),
+    readDeletion: (...args) => read(({ history }) => history.readDeletion(...args)),
+    listIncidents: (query) => read(({ list }) => list.listIncidents(query)),
+    countStates: (filter) => read(({ list }) => list.countStates(filter)),
+    listOccurrences: (...args) => read(({ occurrences }) => occurrences.listOccurrences(...args)),
+    listDeployments: (environment) => read(({ builds }) => builds.listDeployments(environment)),
+    listEnvironments: () => read(({ builds }) => builds.listEnvironments()),
+
+    changeState: (...args) => change(({ changes }) => changes.changeState(...args)),
+    deleteIncident: (...args) => change(({ changes }) => changes.deleteIncident(...args)),
+    deleteOccurrence: (...args) => change(({ changes }) => changes.deleteOccurrence(...args)),
+    addNote: (...args) => change(({ history }) => history.addNote(...args)),
+    deleteNote: (...args) => change(({ history }) => history.deleteNote(...args)),
+
+    readChanges: () => holder.use((store) => store.readChanges()),
+    isKnownDigest: (digest) => holder.use(({ finder }) => finder.isKnownDigest(digest)),
+    listBuilds: () => holder.use(({ builds }) => builds.listBuilds()),
+    readAsset: (path) => holder.use(({ builds }) => builds.readAsset(path)),
+    listRevalidations: (since) => holder.use(({ revalidations }) => revalidations.listRevalidations(since)),
+    readSalts: (...args) => holder.use(({ visitors }) => visitors.readSalts(...args)),
+    listNotifications: (limit) => holder.use(({ notifications }) => notifications.listNotifications(limit)),
+    createSession: (...args) => holder.use(({ sessions }) => sessions.createSession(...args)),
+    readSession: (idHash) => holder.use(({ sessions }) => sessions.readSession(idHash)),
+    endSession: (idHash) => holder.use(({ sessions }) => sessions.endSession(idHash)),
+    createLink: (...args) => holder.use(({ sessions }) => sessions.createLink(...args)),
+    takeLink: (idHash) => holder.use(({ sessions }) => sessions.takeLink(idHash)),
+
     async find(text, environment) {
       const address = parseAddress(text);
       if (!address) return undefined;
       const found = await seek(
-        (store) => store.find(address, environment),
+        (store) => store.finder.find(address, environment),
         (one) => one !== undefined && !isMissing(one),
       );
       if (!writer.isBehind) return found;
@@ -72,16 +88,16 @@ export function createAnswers({ holder, writer, notifier, isShared, close }: Ans
       return isMissing(found) ? { ...found, state: 'arriving' } : found;
     },
     resolveQuery(text) {
-      const resolve = (store: Store) => store.resolveQuery(text);
+      const resolve = (store: Store) => store.finder.resolveQuery(text);
       const isAddress = parseAddress(text.trim())?.occurrence !== undefined;
       return isAddress ? seek(resolve, (found) => found !== undefined) : read(resolve);
     },
     /** For callers that strangers can trigger, so it reads at most twice. */
     async isEchoAwaited(address) {
-      const known = await read((store) => store.isEchoAwaited(address));
+      const known = await read((store) => store.aliases.isEchoAwaited(address));
       if (known !== undefined || !(isShared || writer.isBehind)) return known === true;
       await sleep(RETRY_FIRST);
-      return (await holder.use((store) => store.isEchoAwaited(address))) === true;
+      return (await holder.use((store) => store.aliases.isEchoAwaited(address))) === true;
     },
     sendTestNotifications: () => notifier.sendTest(),
     async settle() {

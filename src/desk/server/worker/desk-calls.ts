@@ -3,44 +3,35 @@ import type { Resolved } from '../store/find-incident.ts';
 import type { FoundIncident } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
-/** Reads of the store. They include the failures in this process's journal, if those are stored in time. */
-export const READS = [
-  'readDetails',
-  'readDeletion',
-  'listIncidents',
-  'countStates',
-  'listOccurrences',
-  'listDeployments',
-  'listEnvironments',
-] as const;
+/** Reads. They include the failures in this process's journal, if those are stored in time. */
+interface Reads
+  extends Pick<Store['details'], 'readDetails'>,
+    Pick<Store['history'], 'readDeletion'>,
+    Pick<Store['list'], 'listIncidents' | 'countStates'>,
+    Pick<Store['occurrences'], 'listOccurrences'>,
+    Pick<Store['builds'], 'listDeployments' | 'listEnvironments'> {}
 
 /** Changes. They wait longer for the journal, because the failures in it can belong to the incident. */
-export const CHANGES = ['changeState', 'deleteIncident', 'deleteOccurrence', 'addNote', 'deleteNote'] as const;
+interface Changes
+  extends Pick<Store['changes'], 'changeState' | 'deleteIncident' | 'deleteOccurrence'>,
+    Pick<Store['history'], 'addNote' | 'deleteNote'> {}
 
 /** What needs nothing of the journal. */
-export const OTHERS = [
-  'readChanges',
-  'isKnownDigest',
-  'listBuilds',
-  'readAsset',
-  'listRevalidations',
-  'readSalts',
-  'listNotifications',
-  'createSession',
-  'readSession',
-  'endSession',
-  'createLink',
-  'takeLink',
-] as const;
-
-type StoreCalls = Pick<Store, (typeof READS | typeof CHANGES | typeof OTHERS)[number]>;
+interface Others
+  extends Pick<Store, 'readChanges'>,
+    Pick<Store['finder'], 'isKnownDigest'>,
+    Pick<Store['builds'], 'listBuilds' | 'readAsset'>,
+    Pick<Store['revalidations'], 'listRevalidations'>,
+    Pick<Store['visitors'], 'readSalts'>,
+    Pick<Store['notifications'], 'listNotifications'>,
+    Pick<Store['sessions'], 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'> {}
 
 /**
  * The calls from the main thread to the desk worker, which answers them in `answers.ts`, most of them with the method of
  * the store. Each rejects with a `StoreAwayError` if the store cannot be used at the moment, or the worker does not answer,
  * and with a `QueryFailedError` if only this query failed.
  */
-export interface DeskCalls extends StoreCalls {
+export interface DeskCalls extends Reads, Changes, Others {
   /**
    * Finds the incident of an address.
    *
@@ -63,8 +54,32 @@ export interface DeskCalls extends StoreCalls {
   close(): Promise<void>;
 }
 
-/** The calls that the worker answers itself. */
-const WORKER_CALLS = {
+/** The compiler checks that none is missing. */
+const NAMES: Readonly<Record<keyof DeskCalls, true>> = {
+  readDetails: true,
+  readDeletion: true,
+  listIncidents: true,
+  countStates: true,
+  listOccurrences: true,
+  listDeployments: true,
+  listEnvironments: true,
+  changeState: true,
+  deleteIncident: true,
+  deleteOccurrence: true,
+  addNote: true,
+  deleteNote: true,
+  readChanges: true,
+  isKnownDigest: true,
+  listBuilds: true,
+  readAsset: true,
+  listRevalidations: true,
+  readSalts: true,
+  listNotifications: true,
+  createSession: true,
+  readSession: true,
+  endSession: true,
+  createLink: true,
+  takeLink: true,
   find: true,
   resolveQuery: true,
   isEchoAwaited: true,
@@ -72,7 +87,7 @@ const WORKER_CALLS = {
   settle: true,
   flush: true,
   close: true,
-} satisfies Record<Exclude<keyof DeskCalls, keyof StoreCalls>, true>;
+};
 
 /** The names of all calls. */
-export const CALLS = [...READS, ...CHANGES, ...OTHERS, ...Object.keys(WORKER_CALLS)] as (keyof DeskCalls)[];
+export const CALLS = Object.keys(NAMES) as (keyof DeskCalls)[];

@@ -17,6 +17,7 @@ import type { RetentionReport } from '../store/retention.ts';
 import { openDriver, openStore } from '../store/store.ts';
 import { createStoreHolder } from '../store/store-holder.ts';
 import { withinTime } from '../within-time.ts';
+import { createDeadJournals } from './adopt.ts';
 import { createAnswers } from './answers.ts';
 import { createBuildFiles } from './maps/build-files.ts';
 import { createMapReader } from './maps/map-reader.ts';
@@ -24,12 +25,12 @@ import type { WorkerStart } from './messages.ts';
 import { createMoveJournal } from './move-journal.ts';
 import { createPrepare } from './prepare.ts';
 import { createProcessRecords } from './process-records.ts';
+import { createTasks } from './tasks.ts';
 import { createUpkeep } from './upkeep.ts';
 import { type BlockedLoop, createWatchdog } from './watchdog.ts';
 import { createWriter } from './writer.ts';
 
 interface DeskWorkerOptions {
-  readonly start: WorkerStart;
   readonly count: DeskCount;
   readonly log: DeskLog;
   readonly onBlocked: (report: BlockedLoop) => void;
@@ -37,7 +38,7 @@ interface DeskWorkerOptions {
 }
 
 /** The work of the worker thread, without the thread. */
-export function createDeskWorker({ start, count, log, onBlocked, onRetained }: DeskWorkerOptions) {
+export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, onRetained }: DeskWorkerOptions) {
   const { process, startedAt, running, storing } = start;
   const { build, release, environment, namespace, dist } = running;
   const { dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = storing;
@@ -58,7 +59,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const prepare = createPrepare({ maps, namespace, readLocations: files.readLocations, log });
   const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, holder, log });
   const moveJournal = createMoveJournal({ holder, prepare, onStored: notifier.wake, count, log });
-  const writer = createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log });
+  const writer = createWriter(journal, { moveJournal, signals, holder, retryFirst, count, log });
   const listRequests = () => readInFlight(start.inFlight);
   const watchdog = createWatchdog({
     signals,
@@ -66,28 +67,20 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
     onSilent: () => void processes.writeAgain(),
     onBlocked,
   });
-  const processes = createProcessRecords({
-    start: { id: process, build, release, environment, startedAt },
-    folder: journal.folder,
-    holder,
-    namespace,
-    log,
-    blockedMs: () => watchdog.blockedMs,
-    listRequests,
-  });
-  const upkeep = createUpkeep({
-    process,
-    running,
-    retention: storing.retention,
-    journals,
-    retryFirst,
-    holder,
-    writer,
-    processes,
-    signals,
-    onRetained,
-    log,
-  });
+  const processes = createProcessRecords(
+    {
+      start: { id: process, build, release, environment, startedAt },
+      folder: journal.folder,
+      readState: () => ({ inFlight: listRequests(), blockedMs: watchdog.blockedMs }),
+    },
+    { holder, namespace, log },
+  );
+  const deadJournals = createDeadJournals(journals, process, { writer, processes, signals, log });
+  const tasks = createTasks(log);
+  const upkeep = createUpkeep(
+    { running, retention: storing.retention, retryFirst, onRetained },
+    { holder, writer, deadJournals, processes, tasks },
+  );
   const timers = [
     setInterval(watchdog.look, PULSE_INTERVAL),
     setInterval(processes.write, BEAT_INTERVAL),
@@ -96,23 +89,25 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
     setInterval(maps.sweep, RETRY_LONGEST),
     setInterval(files.sweep, RETRY_LONGEST),
   ];
-  upkeep.claim();
+  // First, because the store can be unavailable for long.
+  void tasks.run('The journals of ended processes could not be read.', async () => deadJournals.claim());
   holder.start(upkeep.catchUp);
 
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer);
     writer.stop();
     await Promise.all([
-      upkeep.quietly('The journal could not be stored before the end.', () =>
+      tasks.run('The journal could not be stored before the end.', () =>
         withinTime(
           CLOSE_PATIENCE,
           processes.end().then(() => writer.adopt({ ...journal, environment })),
         ),
       ),
       // A notification whose result is not recorded is sent again.
-      upkeep.quietly('A notification was interrupted.', () => withinTime(CLOSE_PATIENCE, notifier.stop())),
+      tasks.run('A notification was interrupted.', () => withinTime(CLOSE_PATIENCE, notifier.stop())),
     ]);
     upkeep.stop();
+    deadJournals.release();
     await withinTime(CLOSE_PATIENCE, holder.close()).catch(() => undefined);
   }
 

@@ -2,14 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { DeskLog } from '../desk-log.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import { createDeskWorker } from './desk-worker.ts';
-import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
+import type { CallFailure, FromWorker, ToWorker, WorkerStart } from './messages.ts';
 
 /** The entry point of the worker thread. `desk-worker.ts` does the work. */
 if (!parentPort) throw new Error('This file is a worker thread of the desk, and does nothing by itself.');
 const port = parentPort;
 const start = workerData as WorkerStart; // from `createWorkerThread`
-const worker = createDeskWorker({
-  start,
+const worker = createDeskWorker(start, {
   log: createMessageLog(),
   onBlocked: (report) => say({ say: 'blocked', report }),
   onRetained: (report) => say({ say: 'retained', report }),
@@ -29,12 +28,12 @@ async function answer({ id, name, args }: Extract<ToWorker, { say: 'call' }>): P
     say({ say: 'answer', id, value: await call(...args) });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    say({ say: 'refusal', id, message, why: toRefusal(error) });
+    say({ say: 'failure', id, message, why: toCallFailure(error) });
   }
   if (name === 'close') port.close();
 }
 
-function toRefusal(error: unknown): Refusal {
+function toCallFailure(error: unknown): CallFailure {
   if (error instanceof StoreAwayError) return 'away';
   return error instanceof QueryFailedError ? error.reason : 'broken';
 }

@@ -47,11 +47,11 @@ export type ToWorker =
   | { readonly say: 'call'; readonly id: number; readonly name: keyof DeskCalls; readonly args: readonly unknown[] };
 
 /** Why a call failed: the store is unavailable, only this query failed, or there was another error. */
-export type Refusal = 'away' | QueryFailure | 'broken';
+export type CallFailure = 'away' | QueryFailure | 'broken';
 
 export type FromWorker =
   | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
+  | { readonly say: 'failure'; readonly id: number; readonly message: string; readonly why: CallFailure }
   /** The worker runs. */
   | { readonly say: 'alive' }
   | { readonly say: 'count'; readonly args: Parameters<DeskCount> }

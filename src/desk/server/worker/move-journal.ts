@@ -67,7 +67,7 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
     tries.set(process, tried);
     const isLast = tried >= MAX_BATCH_TRIES;
     if (error.reason !== 'value' && !isLast) throw error;
-    const refused = await holder.use((store) => store.ingestEach(batch, { isLast }));
+    const refused = await holder.use((store) => store.journals.ingestEach(batch, { isLast }));
     for (const { occurrence, reason } of refused) {
       count('spillway_journal_refused_total', { outcome: 'dropped' });
       log.error({ reason, entry: occurrence }, DROPPED);
@@ -76,13 +76,13 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
 
   return async function moveJournal({ process, folder }, { environment, onLivePosition } = {}) {
     // Read from the store, because it is unknown whether a broken connection stored the last batch.
-    let from = await holder.use((store) => store.readPosition(process));
+    let from = await holder.use((store) => store.journals.readPosition(process));
     for (;;) {
       onLivePosition?.(from);
       const piece = readJournal({ folder, live: onLivePosition !== undefined, from, maxBytes: BATCH_BYTES });
       if (!piece) return;
       const batch = await toBatch(piece, { process, start: from }, environment);
-      await holder.use((store) => store.ingest(batch)).catch((error) => storeAccepted(process, batch, error));
+      await holder.use((store) => store.journals.ingest(batch)).catch((error) => storeAccepted(process, batch, error));
       tries.delete(process);
       onStored();
       from = piece.next;

@@ -1,22 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDigest, emptyLocationTable, type Failure, type InFlightRequest, toOccurrence } from '#engine/tracker';
+import { createDigest, emptyLocationTable, type Failure, toOccurrence } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import { DEAD_AFTER } from '../limits.ts';
-import type { DeadProcess, ProcessStart } from '../store/process-table.ts';
+import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
-import type { DeadJournal } from './adopt.ts';
+import type { ProcessJournal } from './move-journal.ts';
+
+interface OwnProcess {
+  readonly start: ProcessStart;
+  /** The folder of its journal. */
+  readonly folder: string;
+  /** Reads the state of the main thread, for its heartbeats. */
+  readonly readState: () => Omit<Heartbeat, 'memory'>;
+}
 
 interface ProcessRecordsOptions {
-  readonly start: ProcessStart;
-  /** The folder of this process's journal. */
-  readonly folder: string;
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
-  /** How long the main thread has been blocked (ms), or 0. */
-  readonly blockedMs: () => number;
-  readonly listRequests: () => readonly InFlightRequest[];
+  /** Of the digests of deaths. */
   readonly namespace: string;
   readonly log: DeskLog;
 }
@@ -29,15 +32,10 @@ const DEAD = 'A process of this server ended unexpectedly. See its incident on t
 export type ProcessRecords = ReturnType<typeof createProcessRecords>;
 
 /** Writes the record of this process, and reports the deaths of others. */
-export function createProcessRecords({
-  start,
-  folder,
-  holder,
-  blockedMs,
-  listRequests,
-  namespace,
-  log,
-}: ProcessRecordsOptions) {
+export function createProcessRecords(
+  { start, folder, readState }: OwnProcess,
+  { holder, namespace, log }: ProcessRecordsOptions,
+) {
   let memory = 0;
   let writing: Promise<void> | undefined;
   let isEnded = false;
@@ -55,7 +53,7 @@ export function createProcessRecords({
       // It opens a file, and none is free. Without a heartbeat, this process would count as dead.
     }
     try {
-      await holder.use((store) => store.storeHeartbeat(start, { inFlight: listRequests(), memory }, blockedMs()));
+      await holder.use((store) => store.processes.storeHeartbeat(start, { ...readState(), memory }));
     } catch (error) {
       refusedAt = performance.now();
       if (!(error instanceof StoreError))
@@ -66,14 +64,14 @@ export function createProcessRecords({
   }
 
   async function recordDeath(id: string): Promise<void> {
-    const dead = await holder.use((store) => store.readUnended(id));
+    const dead = await holder.use((store) => store.processes.readUnended(id));
     if (!dead) return;
     // `npm run dev` kills a server that does not stop in time.
     if (process.env.SPILLWAY_DEV && dead.environment === start.environment) {
-      return holder.use((store) => store.storeEnd(id));
+      return holder.use((store) => store.processes.storeEnd(id));
     }
     const failure = toDeathFailure(dead, namespace);
-    const isFirst = await holder.use((store) => store.recordDeath(id, failure, dead.environment));
+    const isFirst = await holder.use((store) => store.processes.recordDeath(id, failure, dead.environment));
     if (!isFirst) return;
     const { digest, occurrence, kind, build, release, extra } = failure;
     log.error({ digest, occurrence, kind, build, release, extra }, DEAD);
@@ -88,12 +86,12 @@ export function createProcessRecords({
       write();
     },
     /** Records the end of a process that left a journal. @returns its environment */
-    async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {
-      const environment = (await holder.use((store) => store.readEnvironment(id))) ?? start.environment;
+    async endOf({ process: id, folder: of }: ProcessJournal): Promise<string> {
+      const environment = (await holder.use((store) => store.processes.readEnvironment(id))) ?? start.environment;
       // The id contains the time of the start.
       const unknown = { id, build: '', release: '', environment, startedAt: Number.parseInt(id, 36) || 0 };
-      await holder.use((store) => store.storeUnknown(unknown));
-      if (existsSync(join(of, ENDED))) await holder.use((store) => store.storeEnd(id));
+      await holder.use((store) => store.processes.storeUnknown(unknown));
+      if (existsSync(join(of, ENDED))) await holder.use((store) => store.processes.storeEnd(id));
       else await recordDeath(id);
       return environment;
     },
@@ -103,7 +101,7 @@ export function createProcessRecords({
       // If the store was unavailable or the heartbeats were locked, the heartbeats of all processes are old.
       const since = Math.max(holder.reachableSince ?? Number.POSITIVE_INFINITY, refusedAt);
       if (isShared && performance.now() - since < DEAD_AFTER) return;
-      const silent = await holder.use((store) => store.listSilent(isShared ? DEAD_AFTER : 0));
+      const silent = await holder.use((store) => store.processes.listSilent(isShared ? DEAD_AFTER : 0));
       for (const id of silent.filter((id) => id !== start.id)) await recordDeath(id);
     },
     async end() {
@@ -111,7 +109,7 @@ export function createProcessRecords({
       // First, because a database that hangs outlasts the stop.
       markEnded(folder);
       await writing;
-      await holder.use((store) => store.storeEnd(start.id));
+      await holder.use((store) => store.processes.storeEnd(start.id));
     },
   };
 }

@@ -2,7 +2,7 @@ import { Second } from '../../../shared/units.ts';
 import type { DeskCount } from '../counters.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { DeskCalls } from './desk-calls.ts';
-import type { FromWorker, Refusal } from './messages.ts';
+import type { CallFailure, FromWorker } from './messages.ts';
 
 export interface QuestionLimits {
   /** How long a call waits for its answer (ms). */
@@ -58,7 +58,7 @@ export function createQuestions({ answerWithin, maxQuestions }: QuestionLimits, 
       questions.set(lastId, { resolve, reject, timer });
       return { id: lastId, answer: promise };
     },
-    settle(message: Extract<FromWorker, { say: 'answer' | 'refusal' }>): void {
+    settle(message: Extract<FromWorker, { say: 'answer' | 'failure' }>): void {
       if (message.say === 'answer') take(message.id)?.resolve(message.value);
       else take(message.id)?.reject(toError(message.why, message.message));
     },
@@ -71,7 +71,7 @@ export function createQuestions({ answerWithin, maxQuestions }: QuestionLimits, 
   };
 }
 
-function toError(why: Refusal, message: string): Error {
+function toError(why: CallFailure, message: string): Error {
   if (why === 'away') return new StoreAwayError(message);
   return why === 'broken' ? new Error(message) : new QueryFailedError(why, message);
 }

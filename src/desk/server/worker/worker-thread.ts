@@ -17,10 +17,15 @@ interface WorkerThreadOptions {
   readonly start: WorkerStart;
   /** Starts the worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
+  readonly limits?: Partial<WorkerThreadLimits>;
+}
+
+/** Where the desk reports. */
+export interface DeskReports {
   readonly log: DeskLog;
   readonly count?: DeskCount | undefined;
+  /** Called when the event loop runs again after it was blocked for over a second. */
   readonly onBlocked: (report: BlockedLoop) => void;
-  readonly limits?: Partial<WorkerThreadLimits>;
 }
 
 export interface WorkerThreadLimits extends QuestionLimits {
@@ -48,8 +53,8 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 2
 const CRASHED = 'The desk worker crashed. Spillway restarts it. Failures wait in the journal until then.';
 
 /** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
-export function createWorkerThread(options: WorkerThreadOptions) {
-  const { file, start, startWithin, log, count, onBlocked } = options;
+export function createWorkerThread(options: WorkerThreadOptions, { log, count, onBlocked }: DeskReports) {
+  const { file, start, startWithin } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { restartFirst, restartLongest, steadyAfter } = limits;
   const questions = createQuestions(limits, count);
@@ -103,7 +108,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     else if (message.say === 'blocked') onBlocked(message.report);
     else if (message.say === 'count') count?.(...message.args);
     else if (message.say === 'retained') retained = message.report;
-    else if (message.say === 'answer' || message.say === 'refusal') questions.settle(message);
+    else if (message.say === 'answer' || message.say === 'failure') questions.settle(message);
   }
 
   function say(message: ToWorker): void {

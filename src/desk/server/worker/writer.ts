@@ -9,8 +9,6 @@ import type { StoreHolder } from '../store/store-holder.ts';
 import type { MoveJournal, ProcessJournal } from './move-journal.ts';
 
 interface WriterOptions {
-  /** The journal of this process. */
-  readonly journal: ProcessJournal;
   readonly moveJournal: MoveJournal;
   readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
   readonly holder: Pick<StoreHolder, 'use'>;
@@ -22,10 +20,14 @@ interface WriterOptions {
 
 export type Writer = ReturnType<typeof createWriter>;
 
-/** Writes journals to the store: that of this process when it grows, and again if it failed. */
-export function createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log }: WriterOptions) {
-  let running: Promise<void> | undefined;
-  let queued: Promise<void> | undefined;
+/**
+ * Writes journals to the store: that of this process when it grows, and again if it failed.
+ *
+ * @param journal that of this process
+ */
+export function createWriter(journal: ProcessJournal, options: WriterOptions) {
+  const { moveJournal, signals, holder, retryFirst, count, log } = options;
+  const attempts = createRuns(storeOwn);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   /** The wait after the next failure (ms), and until when the last one waits (ms, monotonic). */
@@ -38,25 +40,8 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
     if (timer || isStopped) return;
     timer = setTimeout(() => {
       timer = undefined;
-      attempt().catch(() => undefined);
+      attempts.run().catch(() => undefined);
     }, delay);
-  }
-
-  /** Stores the journal. Calls during an attempt share one more attempt, for entries that were appended since. */
-  function attempt(): Promise<void> {
-    if (!running) {
-      running = storeOwn().finally(() => {
-        running = undefined;
-      });
-      return running;
-    }
-    queued ??= running
-      .catch(() => undefined)
-      .then(() => {
-        queued = undefined;
-        return attempt();
-      });
-    return queued;
   }
 
   async function storeOwn(): Promise<void> {
@@ -95,14 +80,14 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
      *
      * @throws StoreAwayError, or QueryFailedError if the store refuses it. The entries then stay in the journal
      */
-    flush: attempt,
+    flush: attempts.run,
     /**
      * Waits until everything is stored, at most for this long (ms), and never rejects. Does not wait while more is in the
      * journal than could be stored during the last wait.
      */
     async settle(patience: number, { evenIfBehind = false } = {}): Promise<void> {
       if ((isBehind && !evenIfBehind) || performance.now() < waitsUntil) return;
-      const done = attempt().then(
+      const done = attempts.run().then(
         () => true,
         () => true,
       );
@@ -114,14 +99,42 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
     },
     /** Stores the whole journal of an ended process, and removes it. This process's own journal is the last. */
     async adopt({ process, folder, environment }: ProcessJournal & { readonly environment: string }): Promise<void> {
-      if (process === journal.process) await running?.catch(() => undefined);
+      if (process === journal.process) await attempts.end();
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });
-      await holder.use((store) => store.forgetJournal(process));
+      await holder.use((store) => store.journals.forgetJournal(process));
     },
     stop() {
       isStopped = true;
       clearTimeout(timer);
     },
+  };
+}
+
+/** Does work one at a time. Calls during a run share one more run, for what was added since. */
+function createRuns(work: () => Promise<void>) {
+  let running: Promise<void> | undefined;
+  let queued: Promise<void> | undefined;
+
+  function run(): Promise<void> {
+    if (!running) {
+      running = work().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    queued ??= running
+      .catch(() => undefined)
+      .then(() => {
+        queued = undefined;
+        return run();
+      });
+    return queued;
+  }
+
+  return {
+    run,
+    /** Waits for the present run, and never rejects. */
+    end: () => running?.catch(() => undefined),
   };
 }

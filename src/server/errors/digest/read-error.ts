@@ -145,12 +145,12 @@ function parseLine(text: string, paths: FramePaths): StackFrame {
   const rest = isAsync ? text.slice('async '.length) : text;
   const open = rest.endsWith(')') ? findOpening(rest) : -1;
   if (open < 0) {
-    // Only a place, or only a name (`at <anonymous>`, `at native`).
-    const place = toPlace(rest);
-    return toFrame('', place.line > 0 ? place : NOWHERE, isAsync, paths);
+    // Only a location, or only a name (`at <anonymous>`, `at native`).
+    const location = toLocation(rest);
+    return toFrame('', location.line > 0 ? location : NOWHERE, isAsync, paths);
   }
   const location = rest.slice(open + 1, -1);
-  return toFrame(rest.slice(0, open).trim(), toPlace(toEvalOrigin(location)), isAsync, paths);
+  return toFrame(rest.slice(0, open).trim(), toLocation(toEvalOrigin(location)), isAsync, paths);
 }
 
 /** Finds the bracket that the last character closes: paths can contain brackets too. */
@@ -173,26 +173,26 @@ function toEvalOrigin(location: string): string {
   return location.slice(start, end).replace(/(?<!\))\)+$/, '');
 }
 
-interface Place {
+interface FrameLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-const NOWHERE: Place = { file: '', line: 0, column: 0 };
+const NOWHERE: FrameLocation = { file: '', line: 0, column: 0 };
 
 /** `file:line:column`, `file:line` or `file`. */
-function toPlace(location: string): Place {
+function toLocation(text: string): FrameLocation {
   // WebAssembly: `https://x.example/a.wasm:wasm-function[3]:0x1a`.
-  const wasm = location.indexOf(':wasm-function[');
-  if (wasm >= 0) return { file: location.slice(0, wasm), line: 0, column: 0 };
-  const [, file = '', line = 0, column = 0] = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/s.exec(location) ?? [];
+  const wasm = text.indexOf(':wasm-function[');
+  if (wasm >= 0) return { file: text.slice(0, wasm), line: 0, column: 0 };
+  const [, file = '', line = 0, column = 0] = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/s.exec(text) ?? [];
   return { file, line: Number(line), column: Number(column) };
 }
 
-function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths): StackFrame {
-  const file = toFrameFile(place.file, paths);
-  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_FUNCTION_LENGTH) };
+function toFrame(name: string, location: FrameLocation, isAsync: boolean, paths: FramePaths): StackFrame {
+  const file = toFrameFile(location.file, paths);
+  const frame = { file, line: location.line, column: location.column, function: name.slice(0, MAX_FUNCTION_LENGTH) };
   return isAsync ? { ...frame, async: true } : frame;
 }
 

@@ -36,18 +36,18 @@ interface NativeDetail {
   readonly isVague?: true;
 }
 
-type Reading = (found: RegExpExecArray) => NativeDetail;
+type ReadDetail = (found: RegExpExecArray) => NativeDetail;
 
 const named =
-  (words: string): Reading =>
+  (words: string): ReadDetail =>
   () => ({ detail: words });
 const vague =
-  (words: string): Reading =>
+  (words: string): ReadDetail =>
   () => ({ detail: words, isVague: true });
-const property: Reading = ([, name = '']) => ofProperty(name);
-const global: Reading = ([, name = '']) => ({ detail: `${name} is not defined` });
+const property: ReadDetail = ([, name = '']) => ofProperty(name);
+const global: ReadDetail = ([, name = '']) => ({ detail: `${name} is not defined` });
 /** The last name of the expression that was called, or nothing if that is a variable's. */
-const called: Reading = ([, text = '']) => {
+const called: ReadDetail = ([, text = '']) => {
   const name = /[.#]([A-Za-z_$][\w$]*)$/.exec(text)?.[1];
   return name ? { detail: `.${name}()`, property: name } : { detail: '()' };
 };
@@ -61,7 +61,7 @@ function isName(text: string): boolean {
 }
 
 /** Tried in order, on at most 500 characters. */
-const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
+const WORDINGS: readonly (readonly [RegExp, ReadDetail])[] = [
   // V8
   [/^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \((?:reading|setting) '(.*)'\)$/, property],
   [/^Cannot (?:read|set) property '(.*)' of (?:undefined|null)$/, property],

@@ -244,7 +244,7 @@ function toSpellings(values: readonly string[]): string[] {
   const spellings = values
     .map((value) => value.trim())
     .filter((value) => value.length >= MIN_LENGTH && !REDACTED.includes(value))
-    .flatMap((value) => [value, encode(value), JSON.stringify(value).slice(1, -1)]);
+    .flatMap((value) => [value, encodeForUrl(value), JSON.stringify(value).slice(1, -1)]);
   return [...new Set(spellings)];
 }
 
@@ -254,6 +254,6 @@ function longestFirst(texts: readonly string[]): string[] {
 }
 
 /** A lone surrogate cannot be encoded in a URL. */
-export function encode(text: string): string {
+export function encodeForUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -1,5 +1,6 @@
 import { type EngineText, type Language, say } from '../../../shared/rendering/language.ts';
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
+import { holdRejections } from '../../../shared/wire/plain.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { toSize } from '../../../shared/words.ts';
 import { BodyTooLarge } from '../../request/body-reader.ts';
@@ -10,7 +11,7 @@ import { onClose, READ_METHODS } from '../../request/step.ts';
 import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, sendRedirect, type VisitorExchange } from '../page-response.ts';
-import type { PageServices } from '../page-services.ts';
+import type { PageRuntime } from '../page-runtime.ts';
 import { listUploads } from '../render/encode-page.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
@@ -40,7 +41,7 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
       return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
     }
     applyResponseCookies(response);
-    pageRequest.renewArgs();
+    pageRequest.renew();
     const failed = end.kind === 'failed' ? { routeId: end.routeId, error: end.error } : undefined;
     const loaded = await loadPage(exchange, failed);
     if (loaded.kind === 'gone') return;
@@ -84,7 +85,7 @@ class PostedForm {
 
   /** Reads the form and runs its action. */
   async take(wantsData: boolean): Promise<ActionEnd> {
-    const { services, pageRequest, response } = this.#exchange;
+    const { runtime, pageRequest, response } = this.#exchange;
     let found: Found;
     try {
       this.received = await readForm({
@@ -97,10 +98,10 @@ class PostedForm {
       if (this.received.bytes > found.maxBytes) throw new BodyTooLarge(found.maxBytes);
       if (
         process.env.SPILLWAY_DEV &&
-        found.maxBytes > services.app.settings.maxActionBytes &&
+        found.maxBytes > runtime.app.settings.maxActionBytes &&
         !isMultipart(response.req)
       )
-        services.server.log.warn({ action: found.name }, NO_FILES);
+        runtime.server.log.warn({ action: found.name }, NO_FILES);
       pageRequest.enter();
     } catch (error) {
       const stopped = await this.#guarded;
@@ -122,7 +123,7 @@ class PostedForm {
     }
     const { form } = this.received;
     pageRequest.form = form;
-    if (!found.run) return refuseUnknown(services, pageRequest, { name: found.name, form, wantsData });
+    if (!found.run) return refuseUnknown(runtime, pageRequest, { name: found.name, form, wantsData });
     return this.#run(found, form);
   }
 
@@ -164,6 +165,7 @@ class PostedForm {
     try {
       const args = await addSearch(page, pageRequest, await untilEnd(pageRequest, () => this.#toArgs()));
       const answer = await inPhase(pageRequest.info, 'action', name, () => run({ ...args, form }));
+      holdRejections(answer); // a promise in it can reject while the page is loaded
       return { kind: 'result', result: toResult(name, answer, form) };
     } catch (error) {
       const disposition = pageRequest.fail(error, 'action', { routeId });
@@ -196,7 +198,7 @@ const COPY =
   'This form is from another version of the site, so it was not processed. Copy what you typed, then open the page again.';
 
 function refuseUnknown(
-  { app, server }: PageServices,
+  { app, server }: PageRuntime,
   pageRequest: PageRequest,
   {
     name,
@@ -271,8 +273,8 @@ interface NoAction extends Partial<Record<'run' | 'isOpen', undefined>> {
 type Found = FoundAction | NoAction;
 
 /** Finds an action among the matched routes. A form without a name, such as a plain HTML form, uses the page's `default`. */
-function findAction({ services, pageRequest }: VisitorExchange, named: string | undefined): Found {
-  const { pages, settings } = services.app;
+function findAction({ runtime, pageRequest }: VisitorExchange, named: string | undefined): Found {
+  const { pages, settings } = runtime.app;
   const { ids } = pageRequest.match;
   const name = named ?? `${ids.at(-1) ?? ''}.default`;
   const [routeId, key] = splitName(name);
@@ -285,7 +287,7 @@ function findAction({ services, pageRequest }: VisitorExchange, named: string | 
 }
 
 /** The largest form that an action of the page accepts (bytes). */
-function findLargestLimit({ services: { app }, pageRequest }: VisitorExchange): number {
+function findLargestLimit({ runtime: { app }, pageRequest }: VisitorExchange): number {
   const uploads = listUploads(app.pages, pageRequest.match.ids);
   return Math.max(app.settings.maxActionBytes, ...uploads.map(([, maxBytes]) => maxBytes));
 }

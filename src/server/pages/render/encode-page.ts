@@ -5,7 +5,7 @@ import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-services.ts';
+import type { PageRuntime } from '../page-runtime.ts';
 import type { PageTable } from '../server-page.ts';
 
 /** A loaded page in the wire format. */
@@ -16,8 +16,8 @@ export interface EncodedPage {
   readonly encoded: Encoded;
 }
 
-interface Encoding {
-  readonly services: PageServices;
+export interface Encoding {
+  readonly runtime: PageRuntime;
   readonly pageRequest: PageRequest;
 }
 
@@ -96,14 +96,14 @@ export function withFailure(
 }
 
 function createPayload(
-  { services, pageRequest }: Encoding,
+  { runtime, pageRequest }: Encoding,
   loaded: LoadedPage,
   action: ActionResult | undefined,
   isShell: boolean,
 ): PagePayload {
-  const { manifest } = services.server;
+  const { manifest } = runtime.server;
   const { ids, params, mode } = pageRequest.match;
-  const uploads = listUploads(services.app.pages, ids);
+  const uploads = listUploads(runtime.app.pages, ids);
   return {
     build: manifest.buildId,
     routes: ids,

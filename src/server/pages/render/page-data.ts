@@ -28,10 +28,10 @@ export async function sendPageData(exchange: PageExchange): Promise<void> {
 
 /** Sends the data of a page whose guards have run. @param stopped how one of them stopped it */
 export async function sendGuardedData(exchange: PageExchange, stopped: Stopped | undefined): Promise<void> {
-  const { services, pageRequest, response } = exchange;
+  const { runtime, pageRequest, response } = exchange;
   if (stopped) return sendLoaded(exchange, await loadGuarded(exchange, stopped));
-  const version = await readVersion(pageRequest, services.app.pages);
-  const etag = version === undefined ? undefined : toEtag(services.server.manifest, version);
+  const version = await readVersion(pageRequest, runtime.app.pages);
+  const etag = version === undefined ? undefined : toEtag(runtime.server.manifest, version);
   if (etag && (pageRequest.method === 'HEAD' || isKnown(response, etag))) {
     setPageHeaders(exchange, PRIVATE_CACHING);
     response.setHeader('ETag', etag);
@@ -44,12 +44,12 @@ export async function sendGuardedData(exchange: PageExchange, stopped: Stopped |
 }
 
 async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: string): Promise<void> {
-  const { services, pageRequest, response } = exchange;
+  const { runtime, pageRequest, response } = exchange;
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return sendRedirectData(exchange, loaded);
   const page = encodePage(exchange, loaded);
   const { head, late } = page.encoded;
-  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(services.server.manifest, head));
+  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(runtime.server.manifest, head));
   setPageHeaders(exchange, etag ? PRIVATE_CACHING : 'no-store');
   if (etag) response.setHeader('ETag', etag);
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
@@ -72,11 +72,11 @@ export async function sendActionData(exchange: PageExchange, loaded: LoadedPage,
 
 /** Sends a redirect as data with 200, because `fetch` would follow a 3xx into a document. */
 export function sendRedirectData(exchange: PageExchange, { location, isUnsent }: Redirect): void {
-  const { services, pageRequest, response } = exchange;
+  const { runtime, pageRequest, response } = exchange;
   const target = isAbsolute(location) ? undefined : new URL(location, pageRequest.info.origin);
-  const reload = !target || !services.app.matchPage(target.pathname);
+  const reload = !target || !runtime.app.matchPage(target.pathname);
   const payload: RedirectPayload = {
-    build: services.server.manifest.buildId,
+    build: runtime.server.manifest.buildId,
     redirect: location,
     ...(reload ? { reload } : {}),
     ...(isUnsent ? { unsent: true } : {}),
@@ -88,7 +88,7 @@ export function sendRedirectData(exchange: PageExchange, { location, isUnsent }:
 }
 
 /** Answers that this URL is not a page, so that the browser loads it as a document. */
-export function sendNotPage(answer: Pick<PageExchange, 'services' | 'response'>): void {
+export function sendNotPage(answer: Pick<PageExchange, 'runtime' | 'response'>): void {
   const { response } = answer;
   setPageHeaders(answer, 'no-store');
   response.statusCode = 404;

@@ -13,8 +13,8 @@ export interface PageTarget {
   destroy(error?: Error): unknown;
 }
 
-export interface PageSinkOptions {
-  readonly target: PageTarget;
+/** What is written around React's markup. */
+export interface PageTexts {
   /**
    * Written at the start of the head. React would put it after the style sheets. These delay scripts that follow them,
    * and then the script could not see whether they loaded.
@@ -23,14 +23,19 @@ export interface PageSinkOptions {
   /** Payload and entry script, written once after the shell. In pieces, because a joined string is copied. */
   readonly tail: readonly string[];
   readonly late: AsyncIterable<string> | undefined;
-  /** Returns markup to write before the next part of the page. */
-  readonly takeStyles?: () => string;
   /** The page's shell was sent already, so React writes only parts. */
   readonly isResumed?: boolean;
   /** Written after `lead` if more follows the shell. */
   readonly whenStreaming?: string;
+}
+
+interface PageSinkOptions {
+  /** The style sheets of the shell, written after `lead`. */
+  readonly styles?: string;
+  /** Returns markup to write before the next part of the page. */
+  readonly takeStyles?: () => string;
   /** Called once, when the last byte was handed over or the page was abandoned. */
-  readonly onEnd: () => void;
+  readonly onEnd?: () => void;
 }
 
 /**
@@ -81,14 +86,14 @@ export class PageSink {
    */
   #listeners: (readonly [event: SinkEvent, listener: () => void])[] = [];
 
-  constructor(options: PageSinkOptions) {
-    const { target, lead, tail, late } = options;
+  constructor(target: PageTarget, texts: PageTexts, { styles = '', takeStyles, onEnd }: PageSinkOptions = {}) {
+    const { lead, tail, late } = texts;
     this.#target = target;
-    this.#whenStreaming = options.whenStreaming ?? '';
-    this.#onEnd = options.onEnd;
-    this.#lead = lead;
-    this.#takeStyles = options.takeStyles;
-    this.#atBoundary = options.isResumed ?? false;
+    this.#whenStreaming = texts.whenStreaming ?? '';
+    this.#onEnd = onEnd;
+    this.#lead = lead + styles;
+    this.#takeStyles = takeStyles;
+    this.#atBoundary = texts.isResumed ?? false;
     this.#tail = [...tail];
     this.#lateEnded = late === undefined;
     if (late) void this.#pump(late);

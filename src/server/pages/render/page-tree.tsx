@@ -2,15 +2,15 @@ import type { ReactNode } from 'react';
 import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
 import { languageOf } from '../../../shared/rendering/language.ts';
 import { RouterView } from '../../../shared/rendering/router-view.tsx';
-import { createStandIn } from '../../../shared/routing/stand-in.ts';
+import { createStandIn, type ForwardedCalls } from '../../../shared/routing/stand-in.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { PagePayload } from '../../../shared/wire/payload.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { LoadedPageApp } from '../page-services.ts';
+import type { LoadedPageApp } from '../page-runtime.ts';
 
 /** The input of a render. */
 export interface RenderOptions {
-  readonly services: {
+  readonly runtime: {
     readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
     readonly server: { readonly manifest: AssetManifest };
   };
@@ -26,13 +26,13 @@ export interface RenderOptions {
 
 /** The elements of a page: document, layouts and page. */
 export function PageTree({
-  services,
+  runtime,
   pageRequest,
   payload,
   nonce,
   engine,
 }: RenderOptions & { engine: Engine }): ReactNode {
-  const { tree, document: Document } = services.app;
+  const { tree, document: Document } = runtime.app;
   const { lang, dir } = languageOf(Document, pageRequest.path);
   const location = {
     pathname: pageRequest.path,
@@ -42,8 +42,8 @@ export function PageTree({
     key: 'default',
     mask: undefined,
   };
-  const router = createStandIn({ tree, payload, location, ...NO_NAVIGATION });
-  const head = preloadsOf(services.server.manifest, payload.routes).map((href) => (
+  const router = createStandIn({ tree, payload, location }, NO_NAVIGATION);
+  const head = preloadsOf(runtime.server.manifest, payload.routes).map((href) => (
     <link key={href} rel="modulepreload" href={href} nonce={nonce} />
   ));
   return (
@@ -67,7 +67,7 @@ function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
   return [...urls];
 }
 
-const NO_NAVIGATION = {
+const NO_NAVIGATION: ForwardedCalls = {
   navigate: refuseNavigation,
   fetch: refuseNavigation,
   revalidate: refuseNavigation,

@@ -9,7 +9,7 @@ import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { Redirect } from '../load-page.ts';
 import { toPageErrorOf } from './encode-page.ts';
-import { PageSink, type PageSinkOptions } from './page-sink.ts';
+import { PageSink, type PageTarget, type PageTexts } from './page-sink.ts';
 import { PageTree, type RenderOptions } from './page-tree.tsx';
 import { Prerender } from './prerender.ts';
 
@@ -85,14 +85,14 @@ export async function renderPage(options: RenderOptions): Promise<Rendered> {
   }
 }
 
-function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
+function toEngine({ runtime, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
   const shownErrors = Object.values(payload.errors ?? {});
   const toDeferredError = toPageErrorOf(pageRequest);
   return {
     ...pageRequest.host,
-    errorPages: services.app.errorPages,
-    document: services.app.document,
-    modules: services.app.modules,
+    errorPages: runtime.app.errorPages,
+    document: runtime.app.document,
+    modules: runtime.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
     onStyles: (collect) => render.styles.add(collect),
@@ -176,11 +176,10 @@ export class Render {
    * Pipes React's stream to a `PageSink`, which writes the page up to the last byte. The promise resolves when that was
    * handed over or the page was abandoned, and never rejects.
    */
-  send(parts: Omit<PageSinkOptions, 'onEnd' | 'takeStyles'>): Promise<void> {
+  send(target: PageTarget, texts: PageTexts): Promise<void> {
     return new Promise((resolve) => {
-      this.#sink = new PageSink({
-        ...parts,
-        lead: parts.lead + this.#shellStyles + this.#takeLateStyles(),
+      this.#sink = new PageSink(target, texts, {
+        styles: this.#shellStyles + this.#takeLateStyles(),
         takeStyles: this.#takeLateStyles,
         onEnd: () => {
           this.#end();

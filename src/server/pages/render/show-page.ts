@@ -24,7 +24,7 @@ export async function showGuarded(exchange: PageExchange, stopped: Stopped | und
 
 /** Renders the loaded page and streams it. */
 export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
-  const { services, pageRequest, response } = exchange;
+  const { runtime, pageRequest, response } = exchange;
   if (pageRequest.method === 'HEAD') {
     const { loaded: shown, payload } = encodePage(exchange, loaded, action);
     setDocumentHeaders(exchange, { payload, status: toStatus(shown, action), nonce: drawNonce() });
@@ -35,7 +35,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   // A form whose action has run, and a page that shows a failure, are answered even if it takes long.
   const isRefusable = pageRequest.method === 'GET' && !action && !loaded.errors;
   const asked = performance.now();
-  const slot = services.server.limiter?.acquire(pageRequest, isRefusable);
+  const slot = runtime.server.limiter?.acquire(pageRequest, isRefusable);
   if (slot && !(await slot)) {
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response, 'renders');
     return;
@@ -47,7 +47,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   const status = toStatus(page.loaded, action);
   const nonce = drawNonce();
   const rendered = await inPhase(info, 'render', undefined, () => {
-    return renderPage({ services, pageRequest, payload: page.payload, nonce });
+    return renderPage({ runtime, pageRequest, payload: page.payload, nonce });
   });
   if (rendered.kind === 'gone') return;
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
@@ -60,7 +60,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
-    void writeDocument({ services, pageRequest, page, rendered, target: response, nonce });
+    void writeDocument(exchange, { page, rendered, target: response, nonce });
   } catch (error) {
     rendered.render.replace();
     throw error;

@@ -4,14 +4,11 @@ import { escapeHtml, toScriptText } from '../../errors/escape-html.ts';
 import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';
 import { drawRandom, type Trace } from '../../request/request-info.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-services.ts';
-import { type EncodedPage, toEncodeOptions, toEtag } from './encode-page.ts';
+import { type EncodedPage, type Encoding, toEncodeOptions, toEtag } from './encode-page.ts';
 import type { PageTarget } from './page-sink.ts';
 import type { RenderedPage } from './render-page.tsx';
 
 interface WrittenDocument {
-  readonly services: PageServices;
-  readonly pageRequest: PageRequest;
   readonly page: EncodedPage;
   readonly rendered: RenderedPage;
   readonly target: PageTarget;
@@ -27,17 +24,18 @@ interface WrittenDocument {
  * Puts the payload and the scripts around a rendered page, and has `PageSink` write all of it. The promise resolves when it
  * was written or abandoned, and never rejects.
  */
-export function writeDocument(document: WrittenDocument): Promise<void> {
-  const { pageRequest, page, rendered, target, nonce, trace, lines } = document;
-  const { manifest, policy } = document.services.server;
+export function writeDocument(
+  { runtime, pageRequest }: Encoding,
+  { page, rendered, target, nonce, trace, lines }: WrittenDocument,
+): Promise<void> {
+  const { manifest, policy } = runtime.server;
   // A failed render does not show the loaded page.
   const isAsLoaded = rendered.payload === page.payload;
   const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(pageRequest));
   lines?.push(head);
   const isCacheable = !late && !rendered.payload.errors;
   const etag = isCacheable ? ` data-etag="${escapeHtml(toEtag(manifest, page.loaded.version ?? head))}"` : '';
-  return rendered.render.send({
-    target,
+  return rendered.render.send(target, {
     lead: toEarlyScript(policy, nonce) + (nonce === undefined ? '' : (trace ?? toTraceMeta(pageRequest.info.trace))),
     tail: [
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>`,

@@ -6,7 +6,7 @@ import { drawRandom } from '../../request/request-info.ts';
 import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
 import { type Loaded, type LoadedPage, loadGuarded } from '../load-page.ts';
 import { isGone } from '../page-cache.ts';
-import type { PageServices } from '../page-services.ts';
+import type { PageRuntime } from '../page-runtime.ts';
 import { collectPersonal } from '../personal.ts';
 import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
 import { CLOSING } from '../render/page-sink.ts';
@@ -21,30 +21,30 @@ const UNTOUCHED = 8 * KiB;
 const DATA_COPIES = 3;
 
 /** React's state fits only the components of its own build. @param target path and search */
-export function toShellKey({ server }: Pick<PageServices, 'server'>, target: string): string {
+export function toShellKey({ server }: Pick<PageRuntime, 'server'>, target: string): string {
   return `${target} ${server.manifest.buildId}`;
 }
 
 /** Returns the page's shell from memory, or renders it for everyone who waits for it. */
-export function getShell(services: PageServices, pageRequest: SharedPageRequest): Promise<CachedShell> {
-  return services.caches.shells.get(toShellKey(services, pageRequest.path + pageRequest.search), () =>
-    renderForEveryone(services, pageRequest, () => renderShell(services, pageRequest)),
+export function getShell(runtime: PageRuntime, pageRequest: SharedPageRequest): Promise<CachedShell> {
+  return runtime.caches.shells.get(toShellKey(runtime, pageRequest.path + pageRequest.search), () =>
+    renderForEveryone(runtime, pageRequest, () => renderShell(runtime, pageRequest)),
   );
 }
 
-async function renderShell(services: PageServices, pageRequest: SharedPageRequest): Promise<CachedShell> {
+async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest): Promise<CachedShell> {
   const { context } = await pageRequest.toArgs();
   const personal = collectPersonal(context);
   const holes = new Map<string, Hole>();
-  const hasGuards = pageRequest.match.ids.some((id) => services.app.pages[id]?.guard !== undefined);
+  const hasGuards = pageRequest.match.ids.some((id) => runtime.app.pages[id]?.guard !== undefined);
   function toFailed(failed: Loaded): CachedShell {
     const hasAnswer = failed.kind === 'redirect' || (failed.kind === 'page' && isGone(failed.status));
     return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: { isGone: hasAnswer } };
   }
-  const loaded = await loadGuarded({ services, pageRequest }, undefined);
+  const loaded = await loadGuarded({ runtime, pageRequest }, undefined);
   if (loaded.kind !== 'page') return toFailed(loaded);
   const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
-  const encoded = encodePage({ services, pageRequest }, loaded, undefined, function takeHole(place, path) {
+  const encoded = encodePage({ runtime, pageRequest }, loaded, undefined, function takeHole(place, path) {
     const load = personal.get(place);
     if (!load) return undefined;
     const id = toPathText(path);
@@ -60,14 +60,15 @@ async function renderShell(services: PageServices, pageRequest: SharedPageReques
   if (misplaced[0]) return toFailed(withFailure(pageRequest, loaded, misplaced[0]));
 
   const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
-  const rendered = await renderPage({ services, pageRequest, payload, nonce: marks.nonce, isShell: true });
+  const { nonce, trace } = marks;
+  const rendered = await renderPage({ runtime, pageRequest, payload, nonce, isShell: true });
   if (rendered.kind === 'last-resort') return toFailed(withError(loaded, { [FRAME_ROUTE]: rendered.error }));
   if (rendered.kind !== 'page') return toFailed(rendered);
   if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));
   const { text, postponed } = rendered.render.prerendered ?? { text: '', postponed: undefined };
   const target = new MemoryTarget();
   const page = { ...encoded, encoded: { head, late: each(lines) } };
-  await writeDocument({ services, pageRequest, page, rendered, target, ...marks });
+  await writeDocument({ runtime, pageRequest }, { page, rendered, target, nonce, trace });
   const html = target.bytes.toString().slice(0, -CLOSING.length);
   const data = [head, ...lines].join('\n');
   return {
@@ -78,8 +79,8 @@ async function renderShell(services: PageServices, pageRequest: SharedPageReques
     page: {
       payload,
       data,
-      etag: toEtag(services.server.manifest, data),
-      parts: text === '' ? undefined : cut(addNonce(html, marks.nonce), marks),
+      etag: toEtag(runtime.server.manifest, data),
+      parts: text === '' ? undefined : cut(addNonce(html, nonce), marks),
       marks,
       postponed,
     },

@@ -29,14 +29,14 @@ import type { BegunShell, VisitorShell } from './visitor-shell.ts';
  * Sends the shell of a document if it is in memory and no guard has to be asked. Its context and its holes need more time
  * than all of this. `showShell` sends the rest.
  */
-export function beginShell({ services, response }: Answer): BegunShell | undefined {
+export function beginShell({ runtime, response }: Answer): BegunShell | undefined {
   const { req } = response;
   const info = requestInfo(req);
   if (req.method !== 'GET' || info.showsTimings || isCrawler(req.headers['user-agent'])) return undefined;
-  const shell = services.caches.shells.getFresh(toShellKey(services, info.target));
+  const shell = runtime.caches.shells.getFresh(toShellKey(runtime, info.target));
   if (!shell?.page?.parts || shell.hasGuards) return undefined;
   const search = info.target.slice(info.path.length);
-  const nonce = writeShell({ services, response }, shell.page, { path: info.path, search });
+  const nonce = writeShell({ runtime, response }, shell.page, { path: info.path, search });
   return { shell, nonce };
 }
 
@@ -80,7 +80,7 @@ export async function sendShellData(exchange: PageExchange, shell: VisitorShell)
  * @returns false if this request needs the page in one piece, or it has no shell
  */
 async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
-  const { services, pageRequest, response } = exchange;
+  const { runtime, pageRequest, response } = exchange;
   const { page, holes } = await shell.find();
   if (!page?.parts || pageRequest.isFull) return false;
   if (pageRequest.endedBy instanceof VisitorGone) return true;
@@ -96,12 +96,12 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
 
   const { data, promises } = shell.fill(payload.data, holes);
   const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(pageRequest)) : undefined;
-  const parts = { target: response, lead: '', tail: [], late, isResumed: true };
-  const slot = services.server.limiter?.acquire(pageRequest, false);
+  const texts = { lead: '', tail: [], late, isResumed: true };
+  const slot = runtime.server.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
-  if (postponed === undefined) new PageSink({ ...parts, onEnd() {} }).end();
+  if (postponed === undefined) new PageSink(response, texts).end();
   // Not awaited: see `sendDocument`.
-  else void new Render({ services, pageRequest, payload: { ...payload, data }, nonce, postponed }).send(parts);
+  else void new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed }).send(response, texts);
   return true;
 }
 

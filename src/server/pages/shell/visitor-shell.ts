@@ -2,7 +2,7 @@ import type { Path } from '../../../shared/wire/format.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { CachedShell, Hole } from '../cached-page.ts';
 import type { Blocked, Loaded } from '../load-page.ts';
-import type { PageServices } from '../page-services.ts';
+import type { PageRuntime } from '../page-runtime.ts';
 import { SharedPageRequest } from '../shared-page.ts';
 import type { VisitorPageRequest } from '../visitor-page.ts';
 import { getShell } from './cached-shell.ts';
@@ -26,12 +26,12 @@ export class VisitorShell {
   readonly wantsHoles: boolean;
   /** The nonce of the shell, if it was sent already. */
   readonly sentNonce: string | undefined;
-  readonly #services: PageServices;
+  readonly #runtime: PageRuntime;
   readonly #visitor: VisitorPageRequest;
   #shell: Promise<CachedShell> | undefined;
 
-  constructor(services: PageServices, visitor: VisitorPageRequest, { begun, wantsHoles = false }: VisitorShellOptions) {
-    this.#services = services;
+  constructor(runtime: PageRuntime, visitor: VisitorPageRequest, { begun, wantsHoles = false }: VisitorShellOptions) {
+    this.#runtime = runtime;
     this.#visitor = visitor;
     this.#shell = begun && Promise.resolve(begun.shell);
     this.sentNonce = begun?.nonce;
@@ -40,7 +40,7 @@ export class VisitorShell {
 
   /** Returns the same shell each time, because a shell that failed is in no cache. */
   find(): Promise<CachedShell> {
-    this.#shell ??= getShell(this.#services, new SharedPageRequest(this.#services, this.#visitor));
+    this.#shell ??= getShell(this.#runtime, new SharedPageRequest(this.#runtime, this.#visitor));
     return this.#shell;
   }
 

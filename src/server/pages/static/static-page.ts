@@ -9,7 +9,7 @@ import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts
 import { loadPage } from '../load-page.ts';
 import { isGone } from '../page-cache.ts';
 import { type Answer, PUBLIC_CACHING, setPageHeaders, setStatus } from '../page-response.ts';
-import type { PageServices } from '../page-services.ts';
+import type { PageRuntime } from '../page-runtime.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
 import { renderPage } from '../render/render-page.tsx';
 import { writeDocument } from '../render/write-document.ts';
@@ -23,32 +23,32 @@ const STATIC_BROTLI_QUALITY = 8;
  * the last-resort page.
  */
 export function getStaticPage(
-  services: PageServices,
+  runtime: PageRuntime,
   pageRequest: SharedPageRequest,
 ): Promise<CachedStaticPage | undefined> {
-  return services.caches.static.get(pageRequest.path + pageRequest.search, () =>
-    renderForEveryone(services, pageRequest, () => renderStaticPage(services, pageRequest)),
+  return runtime.caches.static.get(pageRequest.path + pageRequest.search, () =>
+    renderForEveryone(runtime, pageRequest, () => renderStaticPage(runtime, pageRequest)),
   );
 }
 
 async function renderStaticPage(
-  services: PageServices,
+  runtime: PageRuntime,
   pageRequest: SharedPageRequest,
 ): Promise<CachedStaticPage | undefined> {
-  const loaded = await loadPage({ services, pageRequest });
+  const loaded = await loadPage({ runtime, pageRequest });
   if (loaded.kind !== 'page') return undefined;
-  const page = encodePage({ services, pageRequest }, loaded);
-  const rendered = await renderPage({ services, pageRequest, payload: page.payload });
+  const page = encodePage({ runtime, pageRequest }, loaded);
+  const rendered = await renderPage({ runtime, pageRequest, payload: page.payload });
   if (rendered.kind !== 'page') return undefined;
   const target = new MemoryTarget();
   const lines: string[] = [];
-  await writeDocument({ services, pageRequest, page, rendered, target, lines });
+  await writeDocument({ runtime, pageRequest }, { page, rendered, target, lines });
   const { errors } = rendered.payload;
   const failed = pageRequest.hasFailed || errors !== undefined;
   // One that failed is sent once, and not kept.
-  const compress = services.app.settings.compression && !failed ? compressInTurn : undefined;
+  const compress = runtime.app.settings.compression && !failed ? compressInTurn : undefined;
   const document = await createDocument(target.bytes, compress);
-  const data = await createData(services, lines.join('\n'), compress);
+  const data = await createData(runtime, lines.join('\n'), compress);
   const copies = [document, data].flatMap((body) => [body, ...(body.coded ?? [])]);
   return {
     bytes: copies.reduce((sum, { bytes }) => sum + bytes.length, 0),
@@ -65,7 +65,7 @@ async function createDocument(bytes: Buffer, compress: Compress | undefined): Pr
   return { type: 'text/html; charset=utf-8', bytes, etag: `"${name}"`, ...(coded && { coded }) };
 }
 
-async function createData({ server }: PageServices, data: string, compress: Compress | undefined): Promise<CachedBody> {
+async function createData({ server }: PageRuntime, data: string, compress: Compress | undefined): Promise<CachedBody> {
   const etag = toEtag(server.manifest, data);
   const bytes = Buffer.from(`${data}\n`);
   const coded = await compress?.(bytes, () => etag);
@@ -103,7 +103,7 @@ function toFailed(errors: Readonly<Record<string, PageError>> = {}): CachedStati
 /** Sends a cached page, with a constant policy and a validator, so that every cache can store it. */
 export function sendStaticPage(answer: Answer, page: CachedStaticPage): void {
   const { response } = answer;
-  const { policy } = answer.services.server;
+  const { policy } = answer.runtime.server;
   response.setHeader('Content-Security-Policy', policy.forStatic());
   response.setHeader('Content-Security-Policy-Report-Only', policy.reportOnly());
   sendCachedBody(answer, page, page.document);

@@ -28,7 +28,7 @@ async function expectRefused(
   const sendTestNotifications = vi.fn(async () => []);
   const site = await startDeskSite({ calls: { sendTestNotifications } });
   await ingest(site.store, fullOf({ occurrence: '9F4W0R6B' }));
-  await site.store.addNote('7K3QM2XA@test', 'kept', 'ada');
+  await site.store.history.addNote('7K3QM2XA@test', 'kept', 'ada');
   const before = await site.store.readChanges();
   expect(Object.keys(PATHS)).toEqual(Object.keys(pages));
   for (const [action, path] of actions) {

@@ -8,7 +8,7 @@ import { startDeskSite } from '../../support/desk-site.ts';
 /** Pages of the site that show what it knows about the visitor. */
 async function start() {
   const { store } = await startDeskSite();
-  const readSession = vi.fn(store.readSession);
+  const readSession = vi.fn(store.sessions.readSession);
   const others = vi.fn(async () => undefined);
   const pages = createFakePages({
     pages: (req, res) => {
@@ -16,7 +16,7 @@ async function start() {
       res.type('text').send(`${isSignedIn ? 'operator' : 'visitor'}${showsTimings ? ' with timings' : ''}`);
     },
   });
-  const { createSession } = store;
+  const { createSession } = store.sessions;
   const calls = { createSession, readSession, takeLink: others };
   const site = await startDeskSite({ calls, deps: { pages } });
   const cookie = await site.enter();

@@ -68,7 +68,7 @@ async function start() {
       },
     },
   });
-  const http = createHttpServer(site.app, { ...TEST_SERVER, log });
+  const http = createHttpServer(site.app, TEST_SERVER, { log });
   const rules = {
     origins: createOrigins([], 'http://127.0.0.1'),
     trust: createProxyTrust(PROXIED.trustProxy),

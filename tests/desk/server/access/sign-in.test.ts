@@ -188,10 +188,10 @@ describe('a session', () => {
     const { store } = await startDeskSite();
     const { get, enter } = await startDeskSite({
       calls: {
-        readSession: store.readSession,
+        readSession: store.sessions.readSession,
         createSession(hash, grant, lifeMs) {
           stored.push(hash, grant.fingerprint);
-          return store.createSession(hash, grant, lifeMs);
+          return store.sessions.createSession(hash, grant, lifeMs);
         },
       },
     });

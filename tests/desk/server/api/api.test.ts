@@ -57,7 +57,7 @@ describe('a caller', () => {
     expect(refused.headers['www-authenticate']).toContain('error="insufficient_scope"');
     const headers = { Authorization: `bearer ${token}` };
     await ask('patch', PATH, { body: RESOLVED, token: '', headers });
-    expect(await site.store.listChanges(`${DIGEST}@test`, 9)).toMatchObject([{ author: 'ada' }]);
+    expect(await site.store.history.listChanges(`${DIGEST}@test`, 9)).toMatchObject([{ author: 'ada' }]);
   });
 
   it('on another site can neither change nor read anything', async () => {
@@ -135,10 +135,10 @@ describe('Accept: text/markdown', () => {
 
   it('is refused like JSON if the incident was deleted, or the occurrence may not be stored yet', async () => {
     const api = await start();
-    await api.site.store.deleteIncident(`${OTHER}@test`, { author: 'ada' });
+    await api.site.store.changes.deleteIncident(`${OTHER}@test`, { author: 'ada' });
     const { status, body } = await ask(api, '2m3k-q7xa');
     expect([status, body.detail]).toEqual([404, expect.stringContaining('deleted by ada')]);
-    const found = await api.site.store.find({ digest: DIGEST });
+    const found = await api.site.store.finder.find({ digest: DIGEST });
     const later = await start({ calls: { find: async () => found && { ...found, state: 'arriving' } } });
     expect([(await later.get(PATH)).status, (await ask(later, DIGEST)).status]).toEqual([503, 503]);
   });
@@ -148,7 +148,7 @@ describe('Accept: text/markdown', () => {
       '```\n# evil heading\n[evil](https://evil.example) <b>evil</b> ![evil](x)\n````evil\r\u001b[2Jevil`` `evil\u202e';
     const api = await start();
     await ingest(api.site.store, toNewOccurrence({ ...fullOfStranger(evil).full, digest: OTHER }));
-    await api.site.store.addNote(`${OTHER}@test`, evil, 'ada');
+    await api.site.store.history.addNote(`${OTHER}@test`, evil, 'ada');
     const { text } = await ask(api, OTHER);
     expect(text.split('evil').length).toBeGreaterThan(100);
     expect(text.replaceAll('\n', '')).toMatch(/^\P{C}+$/u);

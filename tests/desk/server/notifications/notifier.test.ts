@@ -32,7 +32,8 @@ async function start(names: readonly string[] = ['hook']) {
     log,
   });
   onTestFinished(() => notifier.stop());
-  const listDone = async () => (await store.listNotifications(50)).filter(({ state }) => state !== 'waiting');
+  const listDone = async () =>
+    (await store.notifications.listNotifications(50)).filter(({ state }) => state !== 'waiting');
   return { store, notifier, lines, targets, first, listDone };
 }
 

@@ -22,7 +22,7 @@ async function start(entries: Parameters<typeof ingest>[1][] = [fullWithSource()
     words: async (path = `/desk/${DIGEST}`) => toWords((await site.get(path, cookie)).text),
     act: (name: string, fields: Record<string, string> = {}, path = `/desk/${DIGEST}`) =>
       site.post(path, { _action: `incident.${name}`, ...fields }, cookie),
-    read: () => site.store.find({ digest: DIGEST }).then((found) => found?.incident),
+    read: () => site.store.finder.find({ digest: DIGEST }).then((found) => found?.incident),
   };
 }
 
@@ -119,7 +119,7 @@ describe('an incident', () => {
   it('shows everything that a stranger wrote as text', async () => {
     const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
     const { show, store } = await start([fullOfStranger(evil)]);
-    await store.addNote(KEY, evil, evil);
+    await store.history.addNote(KEY, evil, evil);
     for (const path of [`/desk/${DIGEST}`, '/desk?state=all', `/desk?release=${encodeURIComponent(evil)}`]) {
       expect((await show(path)).text).not.toMatch(/<img|<script>alert/);
     }
@@ -155,7 +155,7 @@ describe('an address', () => {
       calls: {
         settle: async () => false,
         async find() {
-          const found = await store.find({ digest: DIGEST });
+          const found = await store.finder.find({ digest: DIGEST });
           return found && { ...found, state: 'arriving' };
         },
       },
@@ -181,7 +181,7 @@ describe('an operator', () => {
   it('overwrites a simultaneous change, and sees a message about it', async () => {
     const { act, store, read } = await start();
     const version = String((await read())?.version);
-    await store.changeState(KEY, { state: 'resolved', in: 'now' }, { author: 'grace' });
+    await store.changes.changeState(KEY, { state: 'resolved', in: 'now' }, { author: 'grace' });
     const words = toWords((await act('ignore', { version })).text);
     expect(words).toContain('Before that, it was changed: resolved, last by grace at ');
     const fresh = String((await read())?.version);
@@ -196,16 +196,16 @@ describe('an operator', () => {
     }
     const said = toWords((await act('addNote', { note: ` The migration${'\r\n'.repeat(3900)}did not run. ` })).text);
     expect(said).toContain('ada wrote just now The migration did not run.');
-    const [note] = await store.listNotes(KEY, 10);
+    const [note] = await store.history.listNotes(KEY, 10);
     await act('removeNote', { id: String(note?.id) });
-    expect(await store.listNotes(KEY, 10)).toEqual([]);
+    expect(await store.history.listNotes(KEY, 10)).toEqual([]);
   });
 
   it('can delete an occurrence and the incident, whose address then says so', async () => {
     const { act, show, store } = await start();
     const one = await act('removeOccurrence', { occurrence: '9F4W0R6B' });
     expect(one.headers.location).toBe(`/desk/${DIGEST}`);
-    expect((await store.listOccurrences(KEY, { limit: 10 })).occurrences).toEqual([]);
+    expect((await store.occurrences.listOccurrences(KEY, { limit: 10 })).occurrences).toEqual([]);
     expect((await act('remove')).headers.location).toBe('/desk');
     const gone = await show();
     expect(gone.status).toBe(410);

@@ -40,7 +40,7 @@ it('sends an event at its beginning and after each change, without content, and 
   await until(() => count(stream) === 1 && count(stream, ': ping') > 1, 'the first event, and pings');
   await ingest(store, fullOf({ title: 'Error: secret title' }));
   await until(() => count(stream) === 2, 'the second event');
-  await store.addNote('7K3QM2XA@test', 'secret note', 'ada');
+  await store.history.addNote('7K3QM2XA@test', 'secret note', 'ada');
   await until(() => count(stream) === 3, 'the third event');
   expect(stream.text.replaceAll(EVENT, '').replaceAll(': ping\n\n', '')).toBe('');
 });
@@ -91,7 +91,8 @@ it('ends if a check of its session fails', async () => {
   let isBroken = false;
   const site: Awaited<ReturnType<typeof start>> = await start({
     calls: {
-      readSession: async (...args) => (isBroken ? Promise.reject(new Error()) : site.store.readSession(...args)),
+      readSession: async (...args) =>
+        isBroken ? Promise.reject(new Error()) : site.store.sessions.readSession(...args),
     },
   });
   const stream = await site.open();

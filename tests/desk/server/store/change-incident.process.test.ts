@@ -14,8 +14,8 @@ const browser = { side: 'browser' } as const;
 const later = () => Math.min(Date.now() + Minute, (Math.floor(Date.now() / Hour) + 1) * Hour - 1);
 
 describeStores('the state of an incident', (open) => {
-  const read = async (store: Store) => (await store.find({ digest }))?.incident;
-  const set = (store: Store, to: StateChange) => store.changeState(key, to, ada);
+  const read = async (store: Store) => (await store.finder.find({ digest }))?.incident;
+  const set = (store: Store, to: StateChange) => store.changes.changeState(key, to, ada);
   const returns = (store: Store, wanted: Partial<Failure> = {}) => ingest(store, summaryOf({ at: later(), ...wanted }));
 
   async function openWith(...failures: Partial<Failure>[]) {
@@ -27,11 +27,11 @@ describeStores('the state of an incident', (open) => {
   it('does not change if the caller saw another version, and the current one is returned', async () => {
     const { store } = await openWith({});
     const change = (author: string, expected?: number) =>
-      store.changeState(key, { state: 'ignored' }, { author, ...(expected !== undefined && { expected }) });
+      store.changes.changeState(key, { state: 'ignored' }, { author, ...(expected !== undefined && { expected }) });
     expect(await change('ada', 0)).toMatchObject({ outcome: 'changed', before: { version: 0 } });
     expect(await change('bob', 0)).toMatchObject({ outcome: 'conflict', incident: { stateBy: 'ada', version: 1 } });
     expect(await change('bob')).toMatchObject({ outcome: 'changed', before: { stateBy: 'ada' } });
-    expect(await store.changeState('00000000@production', RESOLVED, ada)).toEqual({ outcome: 'unknown' });
+    expect(await store.changes.changeState('00000000@production', RESOLVED, ada)).toEqual({ outcome: 'unknown' });
     await ingest(store, summaryOf());
     expect((await read(store))?.version).toBe(2); // An occurrence does not change it.
     const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((author) => change(author, 2)));
@@ -44,9 +44,12 @@ describeStores('the state of an incident', (open) => {
     await returns(store, { release: 'v2', build: 'build-2' });
     expect(await read(store)).toMatchObject({ state: 'open', version: 2, regressedIn: 'v2' });
     expect(await read(store)).not.toHaveProperty('stateBy');
-    expect((await store.listReleases(key))[1]).toMatchObject({ release: 'v2', regressedAt: expect.any(Number) });
+    expect((await store.incidents.listReleases(key))[1]).toMatchObject({
+      release: 'v2',
+      regressedAt: expect.any(Number),
+    });
     await returns(store);
-    expect(await store.listChanges(key, 9)).toMatchObject([
+    expect(await store.history.listChanges(key, 9)).toMatchObject([
       { author: '', action: 'regressed', detail: { release: 'v2', build: 'build-2' } },
       { author: 'ada', action: 'resolved' },
     ]);
@@ -57,7 +60,7 @@ describeStores('the state of an incident', (open) => {
   it('resolved in the next release reopens only in a release first published after that', async () => {
     const { store, driver } = await openWith({});
     const use = async (release: string, build: string, ms: number) => {
-      await store.useBuild({ id: build, release });
+      await store.builds.useBuild({ id: build, release });
       await driver.run('UPDATE desk_deployments SET first_at = first_at + ? WHERE build = ?', [ms, build]);
     };
     await use('v1', 'build-1', -Minute);
@@ -91,7 +94,7 @@ describeStores('the state of an incident', (open) => {
     const { store } = await openWith({ at: thisHour - 2 * Hour, ...first });
     await set(store, to);
     await ingest(store, ...then.map((wanted) => fullOf({ at: later(), ...wanted })));
-    await store.endIgnores();
+    await store.changes.endIgnores();
     expect((await read(store))?.state).toBe(state);
   });
 
@@ -99,13 +102,13 @@ describeStores('the state of an incident', (open) => {
     const { store, driver } = await openWith({});
     await set(store, { state: 'ignored', until: Date.now() + Day });
     await returns(store);
-    await store.endIgnores();
+    await store.changes.endIgnores();
     expect(await read(store)).toMatchObject({ state: 'ignored', ignoredUntil: expect.any(Number) });
     await driver.run('UPDATE desk_incidents SET ignored_until = ?', [Date.now() - Minute]);
-    await store.endIgnores();
-    await store.endIgnores();
+    await store.changes.endIgnores();
+    await store.changes.endIgnores();
     expect(await read(store)).toMatchObject({ state: 'open', version: 2 });
-    expect(await store.listChanges(key, 9)).toMatchObject([{ action: 'ignore-ended' }, { action: 'ignored' }]);
+    expect(await store.history.listChanges(key, 9)).toMatchObject([{ action: 'ignore-ended' }, { action: 'ignored' }]);
   });
 
   it('reopens after the given number of occurrences in an hour, which is not a regression', async () => {
@@ -117,6 +120,6 @@ describeStores('the state of an incident', (open) => {
     await returns(store, { at: thisHour + Hour });
     expect(await read(store)).toMatchObject({ state: 'open' });
     expect(await read(store)).not.toHaveProperty('regressed');
-    expect(await store.listChanges(key, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
+    expect(await store.history.listChanges(key, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
   });
 });

@@ -15,20 +15,20 @@ function commitOf(hash: string, ...lines: [number, number][]) {
 
 /** Starts a build, whose commits are listed newest first, and lets a failure happen in it. */
 async function deploy(store: Store, build: string, commits: object[], hasFailed = true): Promise<void> {
-  await store.useBuild({ id: build, release: build });
+  await store.builds.useBuild({ id: build, release: build });
   const packed = zstdCompressSync(JSON.stringify(commits));
-  await store.storeBuildFile(build, { path: 'commits.json', packed });
+  await store.builds.storeBuildFile(build, { path: 'commits.json', packed });
   if (hasFailed) await ingest(store, fullOf({ build, release: build, at: Date.now() }));
   const at = Date.now();
   await until(() => Date.now() > at + 1, 'the next millisecond'); // which orders builds and failures
 }
 
 const find = async (store: Store, build: string, ...lines: number[]) =>
-  findCommit(store, {
+  findCommit(store.builds, {
     build,
     lines: lines.map((line) => ({ file: FILE, line })),
-    releases: await store.listReleases(KEY),
-    deployments: await store.listDeployments('production'),
+    releases: await store.incidents.listReleases(KEY),
+    deployments: await store.builds.listDeployments('production'),
   });
 
 it('the likely commit is the latest of the release that changed a line, the most important line first', async () => {

@@ -20,7 +20,7 @@ async function listAll(store: Store, sort: SortName, limit: number): Promise<str
   const found: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.listIncidents({ sort, limit, cursor });
+    const page = await store.list.listIncidents({ sort, limit, cursor });
     expect(page.incidents.length).toBeLessThanOrEqual(limit);
     found.push(...page.incidents.map(({ digest }) => digest));
     cursor = page.next;
@@ -30,7 +30,7 @@ async function listAll(store: Store, sort: SortName, limit: number): Promise<str
 
 describeStores('the list of incidents', (open) => {
   const listDigests = async (store: Store, filter: object) =>
-    (await store.listIncidents({ limit: 20, ...filter })).incidents.map(({ digest }) => digest).sort();
+    (await store.list.listIncidents({ limit: 20, ...filter })).incidents.map(({ digest }) => digest).sort();
 
   it('returns each incident once, page by page, in every sort order, while new ones arrive', async () => {
     const { store } = await open();
@@ -42,24 +42,24 @@ describeStores('the list of incidents', (open) => {
     const byVisitors = ['00000003', '00000004', '00000005', '00000006', '00000007', '00000002', '00000001'];
     expect(await listAll(store, 'visitors', 2)).toEqual(byVisitors);
 
-    const { next = '' } = await store.listIncidents({ limit: 2 });
+    const { next = '' } = await store.list.listIncidents({ limit: 2 });
     await ingest(store, fullOf({ digest: '0000000A' }));
-    const page = await store.listIncidents({ limit: 2, cursor: next });
+    const page = await store.list.listIncidents({ limit: 2, cursor: next });
     expect(page.incidents.map(({ digest }) => digest)).toEqual(['00000005', '00000004']);
     for (const cursor of [next, 'count.-1.A', 'count..A', `count.1.${'A'.repeat(500)}`]) {
-      await expect(store.listIncidents({ limit: 2, sort: 'count', cursor })).rejects.toThrow(RangeError);
+      await expect(store.list.listIncidents({ limit: 2, sort: 'count', cursor })).rejects.toThrow(RangeError);
     }
   });
 
   it('is filtered by state, and counts the states', async () => {
     const { store } = await open();
     await fill(store, 4);
-    await store.changeState('00000001@production', { state: 'resolved', in: 'now' }, { author: 'ada' });
-    await store.changeState('00000002@production', { state: 'ignored' }, { author: 'ada' });
+    await store.changes.changeState('00000001@production', { state: 'resolved', in: 'now' }, { author: 'ada' });
+    await store.changes.changeState('00000002@production', { state: 'ignored' }, { author: 'ada' });
     expect(await listDigests(store, { state: 'open' })).toEqual(['00000003', '00000004']);
     expect(await listDigests(store, { state: 'resolved' })).toEqual(['00000001']);
-    expect(await store.countStates({})).toEqual({ open: 2, resolved: 1, ignored: 1 });
-    expect(await store.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
+    expect(await store.list.countStates({})).toEqual({ open: 2, resolved: 1, ignored: 1 });
+    expect(await store.list.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
   });
 
   it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
@@ -106,7 +106,7 @@ describeStores('the list of incidents', (open) => {
     await ingest(store, fullOf({ digest: '00000001', request: request('/second') }));
     expect(await listDigests(store, { search: '/first' })).toEqual(['00000001']);
     expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
-    await store.deleteIncident('00000001@production', { author: 'ada' });
+    await store.changes.deleteIncident('00000001@production', { author: 'ada' });
     expect(await listDigests(store, { search: '/second' })).toEqual([]);
   });
 });

@@ -30,9 +30,9 @@ describeStores('notifications', (open) => {
   const start = (rules: Partial<NotificationRules> = {}) => open({ after: 1, targets: [hook], ...rules });
   const see = (store: Store, { times = 1, ...failure }: Seen = {}) =>
     ingest(store, fullOf(failure), ...Array.from({ length: times - 1 }, () => summaryOf(failure)));
-  const list = async (store: Store) => (await store.listNotifications(1000)).reverse();
+  const list = async (store: Store) => (await store.notifications.listNotifications(1000)).reverse();
   const claim = async (store: Store) => {
-    const message = await store.claimMessage('hook');
+    const message = await store.notifications.claimMessage('hook');
     if (!message) throw new Error('Nothing was due.');
     return message;
   };
@@ -78,7 +78,7 @@ describeStores('notifications', (open) => {
     const { store } = await start({ after });
     const stored: string[] = [];
     for (const step of steps) {
-      if ('state' in step) await store.changeState(KEY, step, ada);
+      if ('state' in step) await store.changes.changeState(KEY, step, ada);
       else await see(store, step);
       stored.push((await list(store)).map(({ event }) => event).join(' '));
     }
@@ -88,18 +88,20 @@ describeStores('notifications', (open) => {
   it('are claimed by one replica, and again only after a minute, with the same id', async () => {
     const { store, driver } = await start();
     await see(store);
-    const claims = (await Promise.all([1, 2, 3, 4].map(() => store.claimMessage('hook')))).filter((one) => one);
+    const claims = (await Promise.all([1, 2, 3, 4].map(() => store.notifications.claimMessage('hook')))).filter(
+      (one) => one,
+    );
     expect(claims).toMatchObject([{ attempts: 1, items: [{ event: 'new', incident: { key: KEY } }] }]);
-    expect(await store.claimMessage('mail')).toBeUndefined();
+    expect(await store.notifications.claimMessage('mail')).toBeUndefined();
     await pass(driver, Minute);
     const again = await claim(store);
     expect(again).toMatchObject({ id: claims[0]?.id, attempts: 2 });
     // The slow replica was overtaken, so its result does not count.
-    await store.settleMessage(claims[0] ?? again, { ...no, isFinal: true });
+    await store.notifications.settleMessage(claims[0] ?? again, { ...no, isFinal: true });
     expect(await list(store)).toMatchObject([{ state: 'waiting', attempts: 2 }]);
-    await store.settleMessage(again, ok);
+    await store.notifications.settleMessage(again, ok);
     await pass(driver, Day);
-    expect(await store.claimMessage('hook')).toBeUndefined();
+    expect(await store.notifications.claimMessage('hook')).toBeUndefined();
     expect(await list(store)).toMatchObject([{ state: 'sent', result: ok.words, attempts: 2 }]);
   });
 
@@ -108,10 +110,10 @@ describeStores('notifications', (open) => {
     await see(store);
     const waits: number[] = [];
     for (let attempts = 1; attempts <= MAX_NOTIFICATION_ATTEMPTS; attempts += 1) {
-      await store.settleMessage(await claim(store), no);
+      await store.notifications.settleMessage(await claim(store), no);
       const [{ state, dueAt } = { state: '', dueAt: 0 }] = await list(store);
       if (state !== 'waiting') break;
-      expect(await store.claimMessage('hook')).toBeUndefined();
+      expect(await store.notifications.claimMessage('hook')).toBeUndefined();
       waits.push(dueAt - Date.now());
       await pass(driver, 2 * Hour);
     }
@@ -125,11 +127,11 @@ describeStores('notifications', (open) => {
   it('respect Retry-After up to a day, and give up at once if it is no use', async () => {
     const { store, driver } = await start();
     await see(store);
-    await store.settleMessage(await claim(store), { ...no, retryAfter: 3 * Day });
+    await store.notifications.settleMessage(await claim(store), { ...no, retryAfter: 3 * Day });
     await pass(driver, 23 * Hour);
-    expect(await store.claimMessage('hook')).toBeUndefined();
+    expect(await store.notifications.claimMessage('hook')).toBeUndefined();
     await pass(driver, Hour);
-    await store.settleMessage(await claim(store), { ...no, isFinal: true });
+    await store.notifications.settleMessage(await claim(store), { ...no, isFinal: true });
     expect(await list(store)).toMatchObject([{ state: 'failed', attempts: 2 }]);
   });
 
@@ -138,8 +140,8 @@ describeStores('notifications', (open) => {
     const digests = Array.from({ length: MAX_IN_MESSAGE + 1 }, (_, index) => nameOf(index));
     await ingest(store, ...digests.map((digest) => fullOf({ digest })));
     const [deleted, last, ...resolved] = [digests[0], digests.pop(), ...digests.slice(1)];
-    await store.deleteIncident(`${deleted}@production`, ada);
-    for (const digest of resolved) await store.changeState(`${digest}@production`, RESOLVED, ada);
+    await store.changes.deleteIncident(`${deleted}@production`, ada);
+    for (const digest of resolved) await store.changes.changeState(`${digest}@production`, RESOLVED, ada);
     expect((await claim(store)).items).toMatchObject([{ incident: { digest: last } }]);
     expect((await list(store)).map(({ state }) => state)).toEqual([...digests.map(() => 'dropped'), 'waiting']);
   });
@@ -148,15 +150,15 @@ describeStores('notifications', (open) => {
     const { store, driver } = await start();
     for (let index = 0; index < MAX_MESSAGES_PER_HOUR; index += 1) {
       await see(store, { digest: nameOf(index) });
-      await store.settleMessage(await claim(store), ok);
+      await store.notifications.settleMessage(await claim(store), ok);
     }
     const names = Array.from({ length: 3 * MAX_IN_MESSAGE }, (_, index) => nameOf(100 + index));
     await ingest(store, ...names.map((digest) => summaryOf({ digest })));
-    expect(await store.claimMessage('hook')).toBeUndefined();
+    expect(await store.notifications.claimMessage('hook')).toBeUndefined();
     await pass(driver, Hour);
     const message = await claim(store);
     expect(message.items).toHaveLength(MAX_IN_MESSAGE);
-    await store.settleMessage(message, ok);
+    await store.notifications.settleMessage(message, ok);
     expect((await list(store)).filter(({ state }) => state === 'waiting')).toHaveLength(2 * MAX_IN_MESSAGE);
   });
 });

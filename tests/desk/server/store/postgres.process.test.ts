@@ -23,7 +23,7 @@ it('migrates once, and has one salt per day, even if many replicas start simulta
   const today = Math.floor(Date.now() / Day);
   const salts = await Promise.all(
     stores.map(({ store }) =>
-      store.readSalts([0, today, today + 1].map((day) => ({ day, salt: randomBytes(8).toString('hex') }))),
+      store.visitors.readSalts([0, today, today + 1].map((day) => ({ day, salt: randomBytes(8).toString('hex') }))),
     ),
   );
   expect(new Set(salts.map((read) => JSON.stringify(read))).size).toBe(1);
@@ -36,10 +36,10 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   const entries = Array.from({ length: 70 }, (_, index) => fullOf({ digest: `0000000${index % 7}` }));
   await Promise.all(
     stores.map(async ({ store }) => {
-      for (let batch = 0; batch < 10; batch += 1) await store.ingest({ occurrences: entries });
+      for (let batch = 0; batch < 10; batch += 1) await store.journals.ingest({ occurrences: entries });
     }),
   );
-  const { incidents } = await open(url).then(({ store }) => store.listIncidents({ limit: 10 }));
+  const { incidents } = await open(url).then(({ store }) => store.list.listIncidents({ limit: 10 }));
   expect(incidents.map(({ counts }) => counts.server)).toEqual(Array(7).fill(300));
 });
 
@@ -68,11 +68,11 @@ async function startBetween(url: string) {
 it('becomes unavailable if the database hangs, and works again when it answers', async () => {
   const between = await startBetween(await createPostgresDatabase());
   const { store } = await open(between.url, 300);
-  await store.listBuilds(); // opens the connection
+  await store.builds.listBuilds(); // opens the connection
   between.state.swallows = '';
-  await expect(store.listBuilds()).rejects.toThrow(StoreAwayError);
+  await expect(store.builds.listBuilds()).rejects.toThrow(StoreAwayError);
   between.state.swallows = undefined;
-  expect(await store.listBuilds()).toEqual([]);
+  expect(await store.builds.listBuilds()).toEqual([]);
 });
 
 it('frees what a lost connection has locked in the middle of a transaction', async () => {
@@ -81,9 +81,9 @@ it('frees what a lost connection has locked in the middle of a transaction', asy
   const [lost, other] = [await open(between.url, 1000), await open(url)];
   Object.assign(between.state, { swallows: 'COMMIT', staysOpen: true });
   const batch = { occurrences: [fullOf()] };
-  await expect(lost.store.ingest(batch)).rejects.toThrow(StoreAwayError);
-  await other.store.ingest(batch);
-  expect((await other.store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+  await expect(lost.store.journals.ingest(batch)).rejects.toThrow(StoreAwayError);
+  await other.store.journals.ingest(batch);
+  expect((await other.store.finder.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
 }, 20_000);
 
 it('fails a query that waits for a lock, and keeps its connection', async () => {
@@ -95,10 +95,10 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
   onTestFinished(() => other.close());
   await other.transaction(async (sql) => {
     await sql.run('LOCK TABLE desk_builds IN ACCESS EXCLUSIVE MODE');
-    await expect(store.listBuilds()).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'slow' });
+    await expect(store.builds.listBuilds()).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'slow' });
   });
   expect(await readPid()).toEqual(pid);
-  expect(await store.listBuilds()).toEqual([]);
+  expect(await store.builds.listBuilds()).toEqual([]);
 });
 
 it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {
@@ -111,9 +111,9 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
     );
   await Promise.all([
     ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
-    note(store.listBuilds(), 'another read'),
-    note(store.ingest({ occurrences: [fullOf()] }), 'write'),
-    note(store.readSession('unknown'), 'sign-in'),
+    note(store.builds.listBuilds(), 'another read'),
+    note(store.journals.ingest({ occurrences: [fullOf()] }), 'write'),
+    note(store.sessions.readSession('unknown'), 'sign-in'),
   ]);
   expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
   expect(ended.slice(2)).toEqual(['another read busy', 'read slow', 'read slow']);

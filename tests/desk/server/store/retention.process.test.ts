@@ -7,7 +7,8 @@ import { describeStores, fullOf, ingest, retain, summaryOf, thisHour } from '../
 const KEY = '7K3QM2XA@production';
 const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
 const nameOf = (index: number) => String(index).padStart(8, '0');
-const listOccurrences = async (store: Store) => (await store.listOccurrences(KEY, { limit: 1000 })).occurrences;
+const listOccurrences = async (store: Store) =>
+  (await store.occurrences.listOccurrences(KEY, { limit: 1000 })).occurrences;
 
 describeStores('retention', (open) => {
   it('deletes occurrences, hours and releases by age, and keeps the counts', async () => {
@@ -16,9 +17,12 @@ describeStores('retention', (open) => {
     await ingest(store, fullOf(old), fullOf({ at: thisHour, visitor: 'b' }));
     await retain(store);
     expect(await listOccurrences(store)).toMatchObject([{ at: thisHour }]);
-    expect(await store.listReleases(KEY)).toMatchObject([{ release: 'v1' }]);
+    expect(await store.incidents.listReleases(KEY)).toMatchObject([{ release: 'v1' }]);
     expect(await driver.all('SELECT hour FROM desk_hours')).toEqual([{ hour: thisHour }]);
-    expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({ counts: { server: 2 }, visitors: 1 });
+    expect((await store.finder.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({
+      counts: { server: 2 },
+      visitors: 1,
+    });
   });
 
   it('deletes by age or size what an incident shows of visitors', async () => {
@@ -27,7 +31,7 @@ describeStores('retention', (open) => {
     const request = { method: 'GET', url: '/orders?q=ada+lovelace', headers: { 'user-agent': "Ada's browser" } };
     const sent = (at: number) =>
       fullOf({ at, title: `Error: ${message}`, errors: [{ class: 'Error', message, frames: [] }], request });
-    const list = (search: string) => store.listIncidents({ environment: 'production', search, limit: 9 });
+    const list = (search: string) => store.list.listIncidents({ environment: 'production', search, limit: 9 });
     await ingest(store, sent(thisHour - 91 * Day));
     expect((await list('lovelace')).incidents).toHaveLength(1);
     await retain(store);
@@ -53,7 +57,7 @@ describeStores('retention', (open) => {
       fullOf({ digest: nameOf(index), side: 'browser', at: thisHour + index, title: noise() }),
     );
     await ingest(store, ...madeUp);
-    await store.addNote(`${nameOf(0)}@production`, 'I am working on this.', 'ada');
+    await store.history.addNote(`${nameOf(0)}@production`, 'I am working on this.', 'ada');
     const { bytes } = await retain(store);
     expect((await retain(store, { maxBytes: bytes })).deletedForSize).toBe(0);
 
@@ -70,12 +74,12 @@ describeStores('retention', (open) => {
     const left = await listOccurrences(store);
     expect(left.length).toBeLessThan(90);
     expect(left.every(({ side, isFull }) => side === 'server' && !isFull)).toBe(true);
-    expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({
+    expect((await store.finder.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({
       counts: { server: 90, browser: 60 },
       visitors: left.length,
     });
-    expect(await store.find({ digest: nameOf(0) })).toBeDefined();
-    expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
+    expect(await store.finder.find({ digest: nameOf(0) })).toBeDefined();
+    expect(await store.finder.find({ digest: nameOf(1) })).toBeUndefined();
   });
 
   it.each<[what: string, table: string, toRow: (index: number) => Record<string, string | number>]>([
@@ -109,30 +113,33 @@ describeStores('retention', (open) => {
 
   it('deletes the marks of builds by age, except for the latest and those in which incidents happened', async () => {
     const { store, driver } = await open();
-    for (const id of ['quiet', 'failed', 'running', 'latest']) await store.useBuild({ id, release: id });
+    for (const id of ['quiet', 'failed', 'running', 'latest']) await store.builds.useBuild({ id, release: id });
     await ingest(store, fullOf({ release: 'failed', build: 'failed' }));
     await driver.run("UPDATE desk_deployments SET first_at = first_at + 1000 WHERE build = 'latest'");
     await driver.run('UPDATE desk_builds SET used_at = used_at - ?', [91 * Day]);
     await retain(store, { build: 'running' });
     const left = ['failed', 'latest', 'running'];
-    expect((await store.listDeployments('production')).map(({ id }) => id).sort()).toEqual(left);
-    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(left);
+    expect((await store.builds.listDeployments('production')).map(({ id }) => id).sort()).toEqual(left);
+    expect((await store.builds.listBuilds()).map(({ id }) => id).sort()).toEqual(left);
   });
 
   it('keeps the position of a live process, even one that stored nothing for long', async () => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
     for (const process of ['alive', 'ended', 'unknown']) {
-      await store.ingest({ occurrences: [summaryOf()], from: { process, start: { segment: 0, offset: 0 }, next: at } });
+      await store.journals.ingest({
+        occurrences: [summaryOf()],
+        from: { process, start: { segment: 0, offset: 0 }, next: at },
+      });
     }
     for (const id of ['alive', 'ended']) {
       const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };
-      await store.storeHeartbeat(start, { inFlight: [], memory: 1 }, 0);
+      await store.processes.storeHeartbeat(start, { inFlight: [], memory: 1, blockedMs: 0 });
     }
-    await store.storeEnd('ended');
+    await store.processes.storeEnd('ended');
     await driver.run('UPDATE desk_journals SET at = at - ?', [91 * Day]);
     await retain(store);
-    const positions = await Promise.all(['alive', 'ended', 'unknown'].map((id) => store.readPosition(id)));
+    const positions = await Promise.all(['alive', 'ended', 'unknown'].map((id) => store.journals.readPosition(id)));
     expect(positions).toEqual([at, { segment: 0, offset: 0 }, { segment: 0, offset: 0 }]);
   });
 });

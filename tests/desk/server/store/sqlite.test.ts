@@ -29,7 +29,7 @@ describe('the database file', () => {
 
     const { store, lines } = await open(path);
     await ingest(store, fullOf());
-    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+    expect((await store.finder.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
     expect(readdirSync(join(path, '..')).some((name) => name.startsWith('desk.sqlite.corrupt-'))).toBe(true);
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('was corrupt') }]);
   });
@@ -66,7 +66,7 @@ describe('the database file', () => {
       const { store, path } = await open();
       const one = fullOf({ title: WORD, visitor: 'ada' });
       await ingest(store, one);
-      const note = await store.addNote(KEY, WORD, 'ada');
+      const note = await store.history.addNote(KEY, WORD, 'ada');
       const files = () => readdirSync(join(path, '..')).map((name) => readFileSync(join(path, '..', name), 'latin1'));
       return { store, path, one, note, count: () => files().join().split(WORD).length - 1 };
     }
@@ -74,13 +74,13 @@ describe('the database file', () => {
     it('at once', async () => {
       const { store, one, note, count } = await openWithWord();
       expect(count()).toBeGreaterThan(0);
-      await store.deleteOccurrence(KEY, one.occurrence, 'ada');
+      await store.changes.deleteOccurrence(KEY, one.occurrence, 'ada');
       const ofNote = count();
-      await store.deleteNote(note?.id ?? 0, 'ada');
+      await store.history.deleteNote(note?.id ?? 0, 'ada');
       expect(ofNote).toBe(1);
       expect(count()).toBe(0);
       await ingest(store, fullOf({ title: WORD }));
-      await store.deleteIncident(KEY, { author: 'ada' });
+      await store.changes.deleteIncident(KEY, { author: 'ada' });
       expect(count()).toBe(0);
     });
 
@@ -88,8 +88,8 @@ describe('the database file', () => {
       const { store, path, count } = await openWithWord();
       const other = new DatabaseSync(path);
       other.exec('BEGIN; SELECT * FROM desk_meta');
-      await store.forgetVisitor('ada');
-      await store.deleteIncident(KEY, { author: 'ada' });
+      await store.visitors.forgetVisitor('ada');
+      await store.changes.deleteIncident(KEY, { author: 'ada' });
       expect(count()).toBeGreaterThan(0);
       other.exec('COMMIT');
       await retain(store);

@@ -29,7 +29,7 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
   await until(() => holder.reachableSince !== undefined, 'the store');
   await holder.use(() => ingest(store, ...big));
   // The refused batch left nothing behind.
-  expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
+  expect((await store.finder.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
 });
 

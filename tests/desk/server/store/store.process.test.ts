@@ -18,7 +18,7 @@ describeStores('a store', (open) => {
     const { store, driver } = await open();
     await ingest(store, ...entries);
     const find = ({ digest = DIGEST, occurrence }: Partial<Failure> = {}) =>
-      store.find({ digest, ...(occurrence !== undefined && { occurrence }) });
+      store.finder.find({ digest, ...(occurrence !== undefined && { occurrence }) });
     return {
       store,
       driver,
@@ -43,7 +43,7 @@ describeStores('a store', (open) => {
         ...{ counts: { server: 1, browser: 1 }, visitors: 0 },
       },
     });
-    expect(await store.listReleases(KEY)).toEqual([
+    expect(await store.incidents.listReleases(KEY)).toEqual([
       { release: 'v1', build: 'build-1', firstAt: hour, lastAt: hour, count: 1 },
       { release: 'v2', build: 'build-2', firstAt: hour + 1000, lastAt: hour + 1000, count: 1 },
     ]);
@@ -62,7 +62,7 @@ describeStores('a store', (open) => {
     );
     const { store, find, ...desk } = await openWith(fullOf({ at: hour }), ...many.slice(0, 700));
     await desk.ingest(...many.slice(700), summaryOf({ at: hour + Hour }));
-    expect(await store.listHours(KEY)).toEqual([
+    expect(await store.incidents.listHours(KEY)).toEqual([
       { at: hour, count: 1801 },
       { at: hour + Hour, count: 1 },
     ]);
@@ -71,7 +71,7 @@ describeStores('a store', (open) => {
     expect(await find(stored)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
     expect(await find(many[1798])).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
     expect(await find(many[1797])).toMatchObject({ state: 'stored', occurrence: { side: 'browser' } });
-    expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1601);
+    expect((await store.occurrences.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1601);
   });
 
   it('keeps a hundred full occurrences an hour for each side', async () => {
@@ -81,7 +81,7 @@ describeStores('a store', (open) => {
     const seen = make(150, {});
     const { store, ...desk } = await openWith(...sent.slice(0, 200), ...seen.slice(0, 40));
     await desk.ingest(...seen.slice(40), ...sent.slice(200));
-    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000 });
+    const { occurrences } = await store.occurrences.listOccurrences(KEY, { limit: 1000 });
     const kept = occurrences.flatMap(({ isFull, occurrence }) => (isFull ? [occurrence] : []));
     const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ occurrence }) => occurrence);
     expect(kept.sort()).toEqual(expected.sort());
@@ -103,25 +103,29 @@ describeStores('a store', (open) => {
     const ingestAt = async (start: LogPosition) => {
       const next = { ...start, offset: start.offset + 100 };
       const batch = { occurrences: [fullOf(), fullOf()], from: { process: 'run-1', start, next } };
-      const tries = await Promise.allSettled([store.ingest(batch), store.ingest(batch), store.ingestEach(batch)]);
+      const tries = await Promise.allSettled([
+        store.journals.ingest(batch),
+        store.journals.ingest(batch),
+        store.journals.ingestEach(batch),
+      ]);
       expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
       return next;
     };
     const last = await ingestAt(await ingestAt(START));
-    expect(await store.readPosition('run-1')).toEqual(last);
-    expect((await store.find({ digest: DIGEST }))?.incident.counts.server).toBe(4);
+    expect(await store.journals.readPosition('run-1')).toEqual(last);
+    expect((await store.finder.find({ digest: DIGEST }))?.incident.counts.server).toBe(4);
   });
 
   it('stores all of a batch or nothing', async () => {
     const { store } = await open();
     const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
     const occurrences = [fullOf({ digest: '00000001' }), broken];
-    const find = () => store.find({ digest: '00000001' });
+    const find = () => store.finder.find({ digest: '00000001' });
     const from = { process: 'run-1', start: START, next: { segment: 1, offset: 1 } };
-    await expect(store.ingest({ occurrences, from })).rejects.toThrow();
+    await expect(store.journals.ingest({ occurrences, from })).rejects.toThrow();
     expect(await find()).toBeUndefined();
-    expect(await store.readPosition('run-1')).toEqual(START);
-    expect(await store.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
+    expect(await store.journals.readPosition('run-1')).toEqual(START);
+    expect(await store.journals.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
     expect(await find()).toBeDefined();
   });
 
@@ -130,15 +134,15 @@ describeStores('a store', (open) => {
     const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
     const later = summaryOf({ digest: '00000002' });
     const occurrences = [summaryOf({ digest: '00000001' }), broken, later];
-    const counts = async () => (await store.listIncidents({ limit: 10 })).incidents.length;
+    const counts = async () => (await store.list.listIncidents({ limit: 10 })).incidents.length;
     // A table that cannot be used for a while, which only aliases need.
     const moved = { ...later, shownAs: '00000003' };
     await driver.run('ALTER TABLE desk_aliases RENAME TO desk_elsewhere');
-    await expect(store.ingestEach({ occurrences: [...occurrences, moved] })).rejects.toMatchObject({
+    await expect(store.journals.ingestEach({ occurrences: [...occurrences, moved] })).rejects.toMatchObject({
       reason: 'refused',
     });
     expect(await counts()).toBe(0);
-    const refused = await store.ingestEach({ occurrences: [...occurrences, moved] }, { isLast: true });
+    const refused = await store.journals.ingestEach({ occurrences: [...occurrences, moved] }, { isLast: true });
     expect(refused.map(({ occurrence }) => occurrence)).toEqual([broken, moved]);
     expect(await counts()).toBe(2);
     await driver.run('ALTER TABLE desk_elsewhere RENAME TO desk_aliases');
@@ -166,44 +170,44 @@ describeStores('a store', (open) => {
     const { store, driver } = await open();
     const bytes = Buffer.from('const a = 1;\n'.repeat(100));
     const file = (path: string, contents: Buffer) => ({ path, packed: zstdCompressSync(contents) });
-    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(false);
-    await store.storeBuildFile('old', file('client/assets/a-AAAAAAAA.js', bytes));
-    await store.storeBuildFile('old', file('sites.json', Buffer.from('{}')));
-    await store.setPublished('old');
-    await store.useBuild({ id: 'new', release: 'v2' });
-    await store.storeBuildFile('new', file('client/assets/a-AAAAAAAA.js', bytes));
-    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(true);
+    expect(await store.builds.useBuild({ id: 'old', release: 'v1' })).toBe(false);
+    await store.builds.storeBuildFile('old', file('client/assets/a-AAAAAAAA.js', bytes));
+    await store.builds.storeBuildFile('old', file('sites.json', Buffer.from('{}')));
+    await store.builds.setPublished('old');
+    await store.builds.useBuild({ id: 'new', release: 'v2' });
+    await store.builds.storeBuildFile('new', file('client/assets/a-AAAAAAAA.js', bytes));
+    expect(await store.builds.useBuild({ id: 'old', release: 'v1' })).toBe(true);
 
     const readAfter31Days = async (...running: string[]) => {
       await driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
       for (const build of running) await retain(store, { build });
-      return store.readBuildFile('old', 'sites.json');
+      return store.builds.readBuildFile('old', 'sites.json');
     };
     expect(await readAfter31Days('old', 'new')).toBeDefined();
     expect(await readAfter31Days('new')).toBeUndefined();
-    expect(Buffer.from((await store.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
-    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(false);
-    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(['new', 'old']);
+    expect(Buffer.from((await store.builds.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
+    expect(await store.builds.useBuild({ id: 'old', release: 'v1' })).toBe(false);
+    expect((await store.builds.listBuilds()).map(({ id }) => id).sort()).toEqual(['new', 'old']);
   });
 
   it('reports a dead process once', async () => {
     const { store } = await open();
     const run = { id: 'run-1', build: 'build-1', release: 'v1', environment: 'production', startedAt: hour };
     const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
-    await store.storeHeartbeat(run, { inFlight, memory: 5 }, 0);
-    expect([await store.listSilent(60_000), await store.listSilent(0)]).toEqual([[], ['run-1']]);
-    expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
-    const record = () => store.recordDeath('run-1', createFailure(), 'production');
+    await store.processes.storeHeartbeat(run, { inFlight, memory: 5, blockedMs: 0 });
+    expect([await store.processes.listSilent(60_000), await store.processes.listSilent(0)]).toEqual([[], ['run-1']]);
+    expect(await store.processes.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
+    const record = () => store.processes.recordDeath('run-1', createFailure(), 'production');
     expect((await Promise.all([record(), record()])).sort()).toEqual([false, true]);
-    expect(await store.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
+    expect(await store.finder.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
 
     // It was only disconnected from the store.
-    await store.storeHeartbeat(run, { inFlight: [], memory: 5 }, 0);
-    expect(await store.listSilent(0)).toEqual(['run-1']);
-    await store.storeEnd('run-1');
+    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, blockedMs: 0 });
+    expect(await store.processes.listSilent(0)).toEqual(['run-1']);
+    await store.processes.storeEnd('run-1');
     // A database that hung can run the last heartbeat after the end.
-    await store.storeHeartbeat(run, { inFlight: [], memory: 5 }, 0);
-    expect(await store.listSilent(0)).toEqual([]);
+    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, blockedMs: 0 });
+    expect(await store.processes.listSilent(0)).toEqual([]);
   });
 
   it.each([

@@ -9,49 +9,53 @@ const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
 describeStores('a store', (open) => {
   it('has sessions until they end or expire', async () => {
     const { store, driver } = await open();
-    for (const hash of ['hash 1', 'hash 2']) await store.createSession(hash, ada, 12 * Hour);
+    for (const hash of ['hash 1', 'hash 2']) await store.sessions.createSession(hash, ada, 12 * Hour);
     const age = (ms: number) => driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [ms]);
     await age(12 * Hour - Minute);
-    expect(await store.readSession('hash 1')).toEqual(ada);
-    expect([await store.endSession('hash 1'), await store.endSession('hash 1')]).toEqual([true, false]);
+    expect(await store.sessions.readSession('hash 1')).toEqual(ada);
+    expect([await store.sessions.endSession('hash 1'), await store.sessions.endSession('hash 1')]).toEqual([
+      true,
+      false,
+    ]);
     await age(2 * Minute);
-    for (const hash of ['hash 1', 'hash 2', 'hash 3']) expect(await store.readSession(hash)).toBeUndefined();
+    for (const hash of ['hash 1', 'hash 2', 'hash 3']) expect(await store.sessions.readSession(hash)).toBeUndefined();
     await retain(store);
     expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
   });
 
   it('lets each sign-in link be used once, within 15 minutes', async () => {
     const { store, driver } = await open();
-    await store.createLink('link 1', ada);
-    const taken = await Promise.all([store.takeLink('link 1'), store.takeLink('link 1')]);
+    await store.sessions.createLink('link 1', ada);
+    const taken = await Promise.all([store.sessions.takeLink('link 1'), store.sessions.takeLink('link 1')]);
     expect(taken.filter((grant) => grant !== undefined)).toEqual([ada]);
-    await store.createLink('link 2', ada);
+    await store.sessions.createLink('link 2', ada);
     await driver.run('UPDATE desk_links SET expires_at = expires_at - ?', [15 * Minute]);
-    expect(await store.takeLink('link 2')).toBeUndefined();
+    expect(await store.sessions.takeLink('link 2')).toBeUndefined();
   });
 
   it('keeps the first salt of a day, and deletes salts from before yesterday', async () => {
     const { store, driver } = await open();
     const today = Math.floor(Date.now() / Day);
-    const offer = (salt: string) => store.readSalts([0, today].map((day) => ({ day, salt: `${salt} ${day}` })));
+    const offer = (salt: string) =>
+      store.visitors.readSalts([0, today].map((day) => ({ day, salt: `${salt} ${day}` })));
     const first = await offer('first');
     expect(await offer('second')).toEqual(first);
     await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
-    expect((await store.readSalts([])).map(({ day }) => day)).toEqual([0]);
+    expect((await store.visitors.readSalts([])).map(({ day }) => day)).toEqual([0]);
   });
 
   it('lists revalidations to those who looked before, and deletes them later', async () => {
     const { store, driver } = await open();
-    const list = async (since: number) => (await store.listRevalidations(since)).found;
-    const { now, found } = await store.listRevalidations(0);
-    await store.ingest({ occurrences: [], revalidations: ['/articles/7'] });
-    const after = await store.listRevalidations(now);
+    const list = async (since: number) => (await store.revalidations.listRevalidations(since)).found;
+    const { now, found } = await store.revalidations.listRevalidations(0);
+    await store.journals.ingest({ occurrences: [], revalidations: ['/articles/7'] });
+    const after = await store.revalidations.listRevalidations(now);
     expect([found, after.found]).toEqual([[], [{ path: '/articles/7', at: expect.any(Number) }]]);
     // Within half a minute they are listed again, for transactions that were slow to commit.
     expect(await list(after.now)).toEqual(after.found);
     expect(await list(after.now + 31 * Second)).toEqual([]);
     await driver.run('UPDATE desk_revalidations SET at = at - ?', [Hour]);
-    await store.ingest({ occurrences: [], revalidations: ['/articles/7', '/new'] });
+    await store.journals.ingest({ occurrences: [], revalidations: ['/articles/7', '/new'] });
     expect((await list(now)).map(({ path }) => path).sort()).toEqual(['/articles/7', '/new']);
     await driver.run("UPDATE desk_revalidations SET at = at - ? WHERE path = '/new'", [Hour]);
     await retain(store);
@@ -62,25 +66,26 @@ describeStores('a store', (open) => {
     const rules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
     const { store: production, driver } = await open(rules);
     const staging = await openStore(driver, { environment: 'staging', rules });
-    await production.useBuild({ id: 'build-1', release: 'v1' });
-    await production.ingest({ occurrences: [fullOf(), fullOf()] });
-    await production.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'next' }, { author: 'ada' });
-    await production.addNote(`${DIGEST}@production`, 'Mended.', 'ada');
+    await production.builds.useBuild({ id: 'build-1', release: 'v1' });
+    await production.journals.ingest({ occurrences: [fullOf(), fullOf()] });
+    await production.changes.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'next' }, { author: 'ada' });
+    await production.history.addNote(`${DIGEST}@production`, 'Mended.', 'ada');
     // The next release runs in staging first, where the failure is known too.
     const next = { build: 'build-2', release: 'v2' };
-    await staging.useBuild({ id: 'build-2', release: 'v2' });
-    await staging.ingest({ occurrences: [fullOf(next)] });
-    const read = async (environment: string) => (await production.find({ digest: DIGEST }, environment))?.incident;
+    await staging.builds.useBuild({ id: 'build-2', release: 'v2' });
+    await staging.journals.ingest({ occurrences: [fullOf(next)] });
+    const read = async (environment: string) =>
+      (await production.finder.find({ digest: DIGEST }, environment))?.incident;
     expect(await read('production')).toMatchObject({ state: 'resolved', counts: { server: 2 }, lastRelease: 'v1' });
     expect(await read('staging')).toMatchObject({ state: 'open', counts: { server: 1 }, lastRelease: 'v2' });
-    expect(await production.listNotes(`${DIGEST}@staging`, 9)).toEqual([]);
-    expect(await production.listDeployments('production')).toMatchObject([{ release: 'v1' }]);
-    const queued = await production.listNotifications(9);
+    expect(await production.history.listNotes(`${DIGEST}@staging`, 9)).toEqual([]);
+    expect(await production.builds.listDeployments('production')).toMatchObject([{ release: 'v1' }]);
+    const queued = await production.notifications.listNotifications(9);
     expect(queued.map(({ key }) => key)).toEqual([`${DIGEST}@staging`, `${DIGEST}@production`]);
 
     // Deployed to production, the release makes it a regression there.
-    await production.useBuild({ id: 'build-2', release: 'v2' });
-    await production.ingest({ occurrences: [fullOf({ ...next, at: Date.now() + 5 })] });
+    await production.builds.useBuild({ id: 'build-2', release: 'v2' });
+    await production.journals.ingest({ occurrences: [fullOf({ ...next, at: Date.now() + 5 })] });
     expect(await read('production')).toMatchObject({ state: 'open', regressedIn: 'v2' });
   });
 });

@@ -4,44 +4,40 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
+import type { StoreHolder } from '../../../../src/desk/server/store/store-holder.ts';
 import { createProcessRecords } from '../../../../src/desk/server/worker/process-records.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { useMemoryStore } from '../../support/stores.ts';
 
+const readState = () => ({ inFlight: [], blockedMs: 0 });
 const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
 
 /** A replica's view of a store that others also write to. */
 async function setUp() {
   const { store: sqlite, driver } = await useMemoryStore();
-  const store: Store = new Proxy(sqlite, {
-    get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
-  });
+  const store: Store = { ...sqlite, isShared: true };
   const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
   const folder = createFolder(onTestFinished);
-  const records = createProcessRecords({
-    start: { ...START, id: 'own' },
-    folder,
-    holder: {
-      get reachableSince() {
-        return state.reachableSince;
-      },
-      async use(work) {
-        if (state.away) throw new StoreAwayError('away');
-        return work(store);
-      },
+  const holder: Pick<StoreHolder, 'use' | 'reachableSince'> = {
+    get reachableSince() {
+      return state.reachableSince;
     },
-    blockedMs: () => 0,
-    listRequests: () => [],
-    namespace: 'test',
-    log: createTestLog().log,
-  });
+    async use(work) {
+      if (state.away) throw new StoreAwayError('away');
+      return work(store);
+    },
+  };
+  const records = createProcessRecords(
+    { start: { ...START, id: 'own' }, folder, readState },
+    { holder, namespace: 'test', log: createTestLog().log },
+  );
   const beat = async (id: string, age: number) => {
-    await store.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
+    await store.processes.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1, blockedMs: 0 });
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
-    const { incidents } = await store.listIncidents({ limit: 10 });
+    const { incidents } = await store.list.listIncidents({ limit: 10 });
     return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server ?? 0;
   };
   return { records, store, state, folder, beat, deaths };
@@ -72,14 +68,16 @@ describe('a replica', () => {
 
   it('counts no death of a process that ended on purpose while the store was away', async () => {
     const { records, store, state, deaths, folder } = await setUp();
-    await store.storeHeartbeat({ ...START, id: 'own', environment: 'staging' }, { inFlight: [], memory: 1 }, 0);
+    await store.processes.storeHeartbeat(
+      { ...START, id: 'own', environment: 'staging' },
+      { inFlight: [], memory: 1, blockedMs: 0 },
+    );
     state.away = true;
     await expect(records.end()).rejects.toThrow(StoreAwayError);
     state.away = false;
-    const journal = { process: 'own', folder, bytes: 0, release: () => undefined };
-    expect(await records.endOf(journal)).toBe('staging');
+    expect(await records.endOf({ process: 'own', folder })).toBe('staging');
     expect(await deaths()).toBe(0);
-    expect(await store.readUnended('own')).toBeUndefined();
+    expect(await store.processes.readUnended('own')).toBeUndefined();
   });
 
   it('marks its end in its folder, also if its last heartbeat hangs', () => {
@@ -87,10 +85,7 @@ describe('a replica', () => {
     const hung = { reachableSince: 0, use: () => new Promise<never>(() => undefined) };
     const start = { ...START, id: 'own' };
     const { log } = createTestLog();
-    const records = createProcessRecords({
-      ...{ start, folder, holder: hung, blockedMs: () => 0, listRequests: () => [] },
-      ...{ namespace: 'test', log },
-    });
+    const records = createProcessRecords({ start, folder, readState }, { holder: hung, namespace: 'test', log });
     records.write();
     void records.end();
     expect(existsSync(join(folder, 'ended'))).toBe(true);

@@ -25,20 +25,21 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
   writeFileSync(file, script);
   const { log, lines } = createTestLog();
   const counts: string[] = [];
-  const worker = createWorkerThread({
-    file,
-    start: {
-      signals: createSignals().buffer,
-      inFlight: new SharedArrayBuffer(0),
-      ...{ process: 'process', startedAt: 0 },
-      running: { build: '', release: '', environment: 'test', namespace: '', dist: folder },
-      storing: { dataDir: folder, retention: TEST_RETENTION },
+  const workerStart = {
+    signals: createSignals().buffer,
+    inFlight: new SharedArrayBuffer(0),
+    ...{ process: 'process', startedAt: 0 },
+    running: { build: '', release: '', environment: 'test', namespace: '', dist: folder },
+    storing: { dataDir: folder, retention: TEST_RETENTION },
+  };
+  const worker = createWorkerThread(
+    { file, start: workerStart, limits: { restartFirst: 10, restartLongest: 10_000, ...limits } },
+    {
+      log,
+      count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
+      onBlocked: () => undefined,
     },
-    log,
-    count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
-    onBlocked: () => undefined,
-    limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
-  });
+  );
   onTestFinished(() => worker.end());
   return { worker, lines, counts };
 }

@@ -5,7 +5,7 @@ import { type LocationTable, parseLocationTable } from '../../../../src/server/e
 import { parseStack } from '../../../../src/server/errors/digest/read-error.ts';
 import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
 import { readEventErrors } from '../../../../src/server/reports/event-errors.ts';
-import type { Sender } from '../../../../src/server/reports/report-parts.ts';
+import type { ReportSender } from '../../../../src/server/reports/report-parts.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 import { readSources, root } from './corpus/bundle.mjs';
 
@@ -36,7 +36,7 @@ export interface Sighting {
 }
 
 const ORIGIN = 'https://shop.example';
-const sender: Sender = {
+const sender: ReportSender = {
   origin: ORIGIN,
   isOurs: (origin) => origin === ORIGIN,
   userAgent: undefined,

@@ -17,13 +17,16 @@ it.each([
   ['an object with a message', { message: 'locked' }, 'NonError', 'locked'],
   ['an object without a message', { code: 7, in: { a: [] } }, 'NonError', `${OBJECT}: { code: 7, in: { a: [] } }`],
   ['an object with a getter', Object.defineProperty({}, 'a', GETTER), 'NonError', `${OBJECT}: { a: [Getter] }`],
-  ['a Proxy', new Proxy({}, { get: refuse, ownKeys: refuse }), 'NonError', `${OBJECT}: Proxy({})`],
+  // Node 24 writes `{}`.
+  ['a Proxy', new Proxy({}, { get: refuse, ownKeys: refuse }), 'NonError', expect.stringMatching(/: (?:Proxy\()?\{\}/)],
   ['a frozen error', Object.freeze(new TypeError('cold')), 'TypeError', 'cold'],
   ['an error whose name is a number', Object.assign(new Error('n'), { name: 7 }), 'Error', 'n'],
   ['a DOMException', new DOMException('late', 'TimeoutError'), 'TimeoutError', 'late'],
 ])('a thrown value can be %s', (_what, thrown, className, message) => {
   expect(readErrors(thrown, PATHS)).toEqual([expect.objectContaining({ class: className, message })]);
-  expect(readErrors(new Error('x', { cause: thrown }), PATHS)[1]?.message).toBe(thrown == null ? undefined : message);
+  expect(readErrors(new Error('x', { cause: thrown }), PATHS)[1]?.message).toEqual(
+    thrown == null ? undefined : message,
+  );
 });
 
 it('causes follow in order, up to a cycle, and at most ten', () => {

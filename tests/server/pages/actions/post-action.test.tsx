@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
-import { type ActionArgs, conflict, invalid } from '../../../../src/server/pages/server-page.ts';
+import { type ActionArgs, conflict, invalid, type LoaderArgs } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../src/shared/rendering/hooks.ts';
 import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/routing/control-flow.ts';
@@ -118,6 +118,28 @@ describe('an action', () => {
     expect(text).toContain('<i>late</i>');
     expect(text).not.toMatch(/<template|<noscript/);
     expect(parsePage((await app.post('/page', '_action=page.save', DATA)).text).late).toHaveLength(1);
+  });
+
+  it.each(SENDERS)('that takes longer than the deadline leaves its page the full time, %s', async (_name, headers) => {
+    const seen: boolean[] = [];
+    const loader = ({ signal }: LoaderArgs) => {
+      seen.push(signal.aborted);
+      return { late: sleep(30, 'late') };
+    };
+    const save = () => sleep(100, 1);
+    const page = { id: 'page', path: '/page', server: { loader, actions: { save } } } as const;
+    const app = await startPages([page], { deadlineMs: 80 });
+    const { payload, decoder } = parsePage((await app.post('/page', '_action=page.save', headers)).text);
+    expect(await (payload.data.page as { late: Promise<string> }).late).toBe('late');
+    expect([seen, decoder.pending, app.failures()]).toEqual([[false], 0, []]);
+  });
+
+  it('can return a promise that is rejected while the page is loaded', async () => {
+    const save = () => ({ late: sleep(5).then(() => Promise.reject(new CanaryError())) });
+    const app = await startPages(table({ save }, { loader: () => sleep(30, 1) }));
+    const { late } = parsePage((await app.post('/page', '_action=page.save', DATA)).text);
+    expect(late).toHaveLength(1);
+    expect(app.failures()).toMatchObject([{ origin: 'late', route: '/page' }]);
   });
 
   it.each([

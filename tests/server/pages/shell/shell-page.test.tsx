@@ -256,8 +256,8 @@ describe('a hole', () => {
       const { status, text } = await app.ask(path, as('eve'));
       expect(status).toBe(200);
       expect(text).toContain('<h1>The shop</h1>');
-      const [digest] = /[0-9A-Z]{8}-[0-9A-Z]{8}/.exec(text) ?? [];
-      expect(text).toContain(`Digest: <code>${digest}</code>`);
+      const [, digest] = /Digest: <code>([0-9A-Z]{8}-[0-9A-Z]{8})<\/code>/.exec(text) ?? [];
+      expect(digest).toBeDefined();
       expect(leakIn(text)).toBeUndefined();
       await expect((parsePage(text).payload.data.page as Data).user).rejects.toMatchObject({ digest });
       expect((await app.ask(path, as('ada'))).text).toContain('>ada</b>');

@@ -1,13 +1,11 @@
-import type { Failure } from '#engine/tracker';
 import type { LogPosition } from '../../ingest/segments.ts';
 import { type Alias, storeAliases } from '../alias-table.ts';
 import { toKey } from '../incident-key.ts';
 import { queueNotifications } from '../notification-table.ts';
-import { claimDead } from '../process-table.ts';
 import { storeSearch } from '../search-text.ts';
 import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { groupByIncident, type NewOccurrence, toNewOccurrence } from './batch.ts';
+import { groupByIncident, type NewOccurrence } from './batch.ts';
 import { reopenIncidents } from './reopen-incidents.ts';
 import { storeIncidents } from './store-incidents.ts';
 import { storeOccurrences } from './store-occurrences.ts';
@@ -29,8 +27,8 @@ interface Refused {
   readonly reason: string;
 }
 
-/** What the desk worker stores. */
-export function createIngest(context: StoreContext) {
+/** The journals of the processes, and how far each is stored. */
+export function createJournalTable(context: StoreContext) {
   const { driver } = context;
   return {
     /**
@@ -61,7 +59,7 @@ export function createIngest(context: StoreContext) {
             await storeBatch(sql, context, { occurrences: [occurrence], environment: batch.environment });
           } catch (error) {
             if (error instanceof StoreAwayError) throw error;
-            const failed = toRefusal(error);
+            const failed = toQueryFailure(error);
             if (failed.reason !== 'value' && !isLast) throw failed;
             await sql.run('ROLLBACK TO SAVEPOINT entry');
             refused.push({ occurrence, reason: failed.message, error: failed });
@@ -74,18 +72,6 @@ export function createIngest(context: StoreContext) {
         if (first && isGeneral) throw first.error;
         await storeBatch(sql, context, { ...batch, occurrences: [] });
         return refused.map(({ occurrence, reason }) => ({ occurrence, reason }));
-      }),
-
-    /**
-     * Records the death of a process, together with its incident.
-     *
-     * @returns false if the process has ended cleanly, or another process recorded its death
-     */
-    recordDeath: (process: string, full: Failure, environment: string): Promise<boolean> =>
-      driver.transaction(async (sql) => {
-        if (!(await claimDead(sql, process))) return false;
-        await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
-        return true;
       }),
 
     /** Returns the position up to which a journal is stored. */
@@ -104,12 +90,13 @@ export function createIngest(context: StoreContext) {
 }
 
 /** Treats an unexpected error as a refused value, because it would happen again with the same entry. */
-function toRefusal(error: unknown): QueryFailedError {
+function toQueryFailure(error: unknown): QueryFailedError {
   if (error instanceof QueryFailedError) return error;
   return new QueryFailedError('value', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
+/** Stores a batch in a transaction. */
+export async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
   const { occurrences, environment = context.environment, revalidations = [] } = batch;
   const incidents = groupByIncident(occurrences, environment);
   if (incidents.length > 0) {

@@ -31,7 +31,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   }
 
   async function readStored(of: string, path: string): Promise<MapText | undefined> {
-    const bytes = await holder.use((store) => store.readBuildFile(of, path));
+    const bytes = await holder.use((store) => store.builds.readBuildFile(of, path));
     return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
   }
 

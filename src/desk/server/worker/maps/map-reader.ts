@@ -53,18 +53,18 @@ export function createMapReader(options: MapReaderOptions) {
       return { ...frame, function: name, own: true, context: toContext(source, frame.line) };
     }
     const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
-    const place = map && findPlace(map, frame);
-    if (!map || !place) return { ...frame, own: false };
-    const own = isProjects(place);
+    const location = map && findLocation(map, frame);
+    if (!map || !location) return { ...frame, own: false };
+    const own = isProjects(location);
     const name = own ? await findFunction(build, frame) : frame.function;
-    const { source: text, ...position } = place;
+    const { source: text, ...position } = location;
     const lines = own ? sourceContentFor(map, text) : null;
     return {
       ...frame,
       ...position,
       function: name,
       own,
-      context: lines === null ? undefined : toContext(lines, place.line),
+      context: lines === null ? undefined : toContext(lines, location.line),
     };
   }
 
@@ -100,7 +100,7 @@ function isScript(file: string): boolean {
 }
 
 /** Reports whether a source is in the project. Files outside begin with `../`, and a plugin's with its name. */
-function isProjects({ source, file }: Place): boolean {
+function isProjects({ source, file }: FrameLocation): boolean {
   return source.endsWith(file) && !source.startsWith('../') && !/node_modules\/|:/.test(source);
 }
 
@@ -114,7 +114,7 @@ function parseMap({ path, text }: MapText): TraceMap | undefined {
   }
 }
 
-interface Place {
+interface FrameLocation {
   readonly file: string;
   /** The name in the map. */
   readonly source: string;
@@ -123,7 +123,7 @@ interface Place {
   readonly column: number;
 }
 
-function findPlace(map: TraceMap, { line, column }: StackFrame): Place | undefined {
+function findLocation(map: TraceMap, { line, column }: StackFrame): FrameLocation | undefined {
   if (line < 1) return undefined;
   const found = originalPositionFor(map, { line, column: toMappedColumn(map, line, Math.max(0, column - 1)) });
   if (found.source === null || found.line === null) return undefined;
@@ -157,9 +157,9 @@ export function parseComponentStack(stack: string): StackFrame[] {
 }
 
 function toComponent(line: string): StackFrame | undefined {
-  const [, name, place = ''] = /^\s*at (\S+)(?: \((.*)\))?\s*$/.exec(line) ?? /^\s*([^\s@]+)@(.*)$/.exec(line) ?? [];
+  const [, name, position = ''] = /^\s*at (\S+)(?: \((.*)\))?\s*$/.exec(line) ?? /^\s*([^\s@]+)@(.*)$/.exec(line) ?? [];
   if (name === undefined) return undefined;
-  const [, location = '', row = '0', column = '0'] = /^(.*):(\d+):(\d+)$/.exec(place) ?? [];
+  const [, location = '', row = '0', column = '0'] = /^(.*):(\d+):(\d+)$/.exec(position) ?? [];
   const file = toFile(location);
   return { file, line: file === '' ? 0 : Number(row), column: file === '' ? 0 : Number(column), function: name };
 }

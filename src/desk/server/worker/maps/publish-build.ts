@@ -25,21 +25,21 @@ export async function publishBuild(
 ): Promise<void> {
   if (build === DEVELOPMENT) return;
   await untilBuilt(dist);
-  const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
+  const isPublished = await holder.use((store) => store.builds.useBuild({ id: build, release }));
   if (isPublished && (await hasSites(holder, build, dist))) return;
   // One at a time, so that batches of the journal are stored in between.
   for (const path of listBuildFiles(dist, part)) {
     const packed = readPacked(join(dist, path));
-    await holder.use((store) => store.storeBuildFile(build, { path, packed }));
+    await holder.use((store) => store.builds.storeBuildFile(build, { path, packed }));
   }
-  if (part === 'rest') await holder.use((store) => store.setPublished(build));
+  if (part === 'rest') await holder.use((store) => store.builds.setPublished(build));
 }
 
 /** Reports whether the stored table of locations is the same. Then the other files are too, on server and browser. */
 async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: string): Promise<boolean> {
   const path = join(dist, 'sites.json');
   if (!existsSync(path)) return true;
-  const kept = await holder.use((store) => store.readBuildFile(build, 'sites.json'));
+  const kept = await holder.use((store) => store.builds.readBuildFile(build, 'sites.json'));
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 

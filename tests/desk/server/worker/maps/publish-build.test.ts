@@ -28,10 +28,13 @@ it('replaces the maps of a server that was rebuilt, also if it is interrupted', 
   build('second');
   const ending: Store = {
     ...store,
-    storeBuildFile: (id, file) =>
-      file.path === MAP ? Promise.reject(new Error('The end.')) : store.storeBuildFile(id, file),
+    builds: {
+      ...store.builds,
+      storeBuildFile: (id, file) =>
+        file.path === MAP ? Promise.reject(new Error('The end.')) : store.builds.storeBuildFile(id, file),
+    },
   };
   await expect(publish(ending)).rejects.toThrow('The end.');
   await publish(store);
-  expect(String(await store.readBuildFile('build-1', MAP))).toBe('second');
+  expect(String(await store.builds.readBuildFile('build-1', MAP))).toBe('second');
 });

@@ -30,7 +30,7 @@ it('runs only a few at the same time, also after one has failed, and refuses mor
   expect(started).toEqual(['first', 'second']);
   await end('second');
   await results;
-  run('a', 'fourth');
+  void run('a', 'fourth');
   expect(started.at(-1)).toBe('fourth');
 });
 
@@ -38,7 +38,7 @@ it('lets the networks take turns, and refuses the network that has most waiting'
   const { run, started, end } = openTurns(3);
   const many = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
   const refused = expect(many[3]).rejects.toMatchObject({ status: 503 });
-  run('b', 'b1');
+  void run('b', 'b1');
   await refused;
   for (const name of ['a1', 'b1', 'a2']) await end(name);
   expect(started).toEqual(['a1', 'b1', 'a2', 'a3']);

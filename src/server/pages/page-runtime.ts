@@ -78,8 +78,8 @@ export interface LoadedPageApp extends Pick<PageApp, 'document' | 'errorPages'> 
   readonly settings: PageSettings;
 }
 
-/** Shared by all stages of all pages. */
-export interface PageServices {
+/** An app of pages as it runs: shared by all stages of all its pages. */
+export interface PageRuntime {
   readonly app: LoadedPageApp;
   readonly server: PageServer;
   readonly caches: {

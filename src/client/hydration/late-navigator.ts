@@ -1,0 +1,68 @@
+import type { DataRouter, Location } from 'react-router';
+import { createStandIn } from '../../shared/routing/stand-in.ts';
+import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
+import type { BrowserApp, FirstPage, Navigator } from '../navigation/navigator.ts';
+import type { Reporting } from '../reporting/reporting.ts';
+
+/** The navigator, which loads when something first needs it. Until then, a stand-in of its router renders the page. */
+export interface LateNavigator {
+  /** The stand-in, then the router itself. */
+  router: DataRouter;
+  /** Undefined until it has loaded. */
+  live?: Navigator;
+  /** Called once the router itself has loaded. */
+  onRouter?: () => void;
+  load(): Promise<Navigator>;
+}
+
+export function createLateNavigator(app: BrowserApp, page: FirstPage, report: Reporting['report']): LateNavigator {
+  let loading: Promise<Navigator> | undefined;
+
+  async function start(): Promise<Navigator> {
+    const { createNavigator } = await import('../navigation/navigator.ts');
+    const live = createNavigator(app, page, { shown: late.router.state, onFailure: report });
+    late.live = live;
+    late.router = live.router;
+    late.onRouter?.();
+    return live;
+  }
+
+  // React Router calls these with arguments for the real router, so they are passed on unchanged.
+  type AnyCall = (...args: unknown[]) => Promise<void>;
+  function passOn(name: 'navigate' | 'fetch' | 'revalidate'): AnyCall {
+    return async (...args) => ((await late.load()).router[name] as AnyCall)(...args);
+  }
+
+  const late: LateNavigator = {
+    router: createStandIn(
+      { tree: app.tree, payload: page.payload, location: readLocation() },
+      {
+        navigate: passOn('navigate'),
+        fetch: passOn('fetch'),
+        revalidate: passOn('revalidate'),
+        // After the effects of this commit, because one of them registers the key with the new router.
+        deleteBlocker: (key) => queueMicrotask(() => late.live?.router.deleteBlocker(key)),
+      },
+    ),
+    load() {
+      if (!loading) {
+        loading = start();
+        loading.catch(report);
+      }
+      return loading;
+    },
+  };
+  return late;
+}
+
+function readLocation(): Location {
+  // A visitor without scripts can have shared this URL. Here it is the page itself.
+  const url = new URL(location.href);
+  if (url.searchParams.has(WHOLE_KEY)) {
+    url.searchParams.delete(WHOLE_KEY);
+    history.replaceState(history.state, '', url);
+  }
+  const { pathname, search, hash } = location;
+  const state = history.state as { usr?: unknown; key?: string } | null; // React Router's, from before a reload
+  return { pathname, search, hash, state: state?.usr ?? null, key: state?.key ?? 'default', mask: undefined };
+}
