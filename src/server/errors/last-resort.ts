@@ -9,7 +9,7 @@ const ERROR_SENTENCE = 'Application error: a client-side exception has occurred 
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}' +
-  'body{max-width:40rem;margin:15vh auto;padding:0 1.5rem}h1{font-size:1.4rem;line-height:1.3}' +
+  'body{max-width:40rem;margin:15vh auto;padding:0 1.5rem;overflow-wrap:anywhere}h1{font-size:1.4rem;line-height:1.3}' +
   'code{font:1.1rem ui-monospace,monospace}';
 
 /** The page has an inline style sheet, which the policy allows by its hash, and no script. */
