@@ -210,6 +210,19 @@ function invitations(): Router {
     .get('/broken/:token', raise);
 }
 
+it.each([
+  ['GET', '/%00', 400],
+  ['POST', '/orders', 403],
+  ['DELETE', '/%zz', 400],
+])('a browser gets a page with a way on if %s %s is refused', async (method, path, status) => {
+  const { port } = await startTestServer();
+  const headers = ['Host: localhost', 'Accept: text/html,*/*;q=0.8', 'Sec-Fetch-Site: cross-site'];
+  const reply = await askRaw(port, `${method} ${path} HTTP/1.1`, headers);
+  expect(reply).toMatchObject({ status, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  expect(reply.body).toMatch(/<html lang="en".*<title>[^<]+\.<\/title>.*<a href="\/">Go to the start page<\/a>/s);
+  expect(reply.headers['content-security-policy']).toContain("default-src 'none'");
+});
+
 it('accepts a request id only from a trusted proxy and only in a safe form', async () => {
   const app = createTestApp({ trustProxy: 1 });
   expect((await request(app).get('/').set('X-Request-Id', 'abc-12345678')).headers['x-request-id']).toBe(

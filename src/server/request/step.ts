@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { notFoundHere } from './http-error.ts';
-import { requestInfo } from './request-info.ts';
 
 /** One step in handling a request: it answers or calls `next()`. It works in an Express app and in front of one. */
 export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void | Promise<void>;
@@ -57,7 +56,6 @@ export function toExpress(app: Express, req: IncomingMessage, res: ServerRespons
 /** Makes an Express app the last step. It only calls back if its own error handling fell through. */
 export function intoExpress(app: Express, fail: ErrorHandler): RequestListener {
   return function intoExpress(req, res) {
-    requestInfo(req).express = req as Request;
     app(req as Request, res as Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
   };
 }
