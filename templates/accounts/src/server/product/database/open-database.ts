@@ -16,7 +16,7 @@ export interface DatabaseOptions {
 export interface OpenDatabase {
   readonly db: Database;
   readonly type: 'sqlite' | 'postgres';
-  /** From now on, each query has a time limit. Migrations can take longer. */
+  /** From now on, connections have a time limit. Migrations can take longer. */
   limitQueries(): void;
 }
 
@@ -70,9 +70,15 @@ function openPostgres(connectionString: string): OpenDatabase {
       end: () => pool.end(),
     },
   });
-  return {
+  const db = new Kysely<Tables>({
+    dialect,
     // Kysely logs an error before it throws it.
-    db: new Kysely<Tables>({ dialect, log: (event) => event.level === 'error' && explain(event.error) }),
+    log(event) {
+      if (event.level === 'error') explain(event.error);
+    },
+  });
+  return {
+    db,
     type: 'postgres',
     limitQueries() {
       isLimited = true;
