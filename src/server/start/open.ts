@@ -83,6 +83,7 @@ async function openProduct<Settings, Services, Own extends object>(
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
   const { earlyScript, reportPath, traced } = page;
+  const policy = createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true });
   const pages = await createPages({
     app: {
       routes,
@@ -96,7 +97,7 @@ async function openProduct<Settings, Services, Own extends object>(
       manifest: build.manifest,
       funnel,
       log: appLog,
-      policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+      policy,
       origins,
       traceTargets: config.traceTargets,
       traced,
@@ -122,6 +123,8 @@ async function openProduct<Settings, Services, Own extends object>(
       visitorId: product.reporting?.visitorId,
     },
     upgrades,
+    /** The content policy of JavaScript files. */
+    scriptPolicy: policy.forScriptFiles(),
     /** Limits the pages in progress. */
     limiter,
     /** Closes the services. */
