@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import express, { type Express, type RequestHandler, Router } from 'express';
+import express, { type Express, type Request, type RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
 import type { ApiStore } from './api/api-store.ts';
 import { type ApiParts, mountApi } from './api/mount-api.ts';
@@ -198,7 +198,11 @@ export function createApp(
   /** The end of the list: the handlers that Express runs, and the branch for their errors. */
   function inExpress(handlers: readonly Optional<RequestHandler | Step>[]): Step {
     for (const step of [...handlers.filter(isPresent), ...onErrorInExpress]) inner.use(step);
-    return intoExpress(inner, fail);
+    const run = intoExpress(inner, fail);
+    return (req, res) => {
+      requestInfo(req).express = req as Request;
+      run(req, res);
+    };
   }
 
   function mountProductsApi({ parts = [], document = { title: 'API', version: '1' }, store }: SiteApi) {

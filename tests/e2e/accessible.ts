@@ -21,7 +21,10 @@ export async function listViolations(page: Page, rules?: readonly string[]): Pro
   );
 }
 
-/** Expects no axe violations and no overflow, once with a wide and light page, once with a narrow and dark one. */
+/**
+ * Expects no axe violations and no overflow, once with a wide and light page, once with a narrow and dark one. Also that
+ * the narrow one does not overflow with text of twice the size.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -33,6 +36,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   const rules = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
   expect(await listViolations(page, rules), 'narrow and dark').toEqual([]);
   await expectFits(page);
+  const session = await page.context().newCDPSession(page);
+  const setTextSize = (standard: number) => session.send('Page.setFontSizes', { fontSizes: { standard } });
+  await setTextSize(32);
+  await expectFits(page);
+  await setTextSize(16);
 }
 
 /** Expects that neither the page nor its code blocks overflow horizontally. */

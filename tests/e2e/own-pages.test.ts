@@ -46,6 +46,34 @@ test('a focused field keeps the focus on Back, and a link moves it to the page',
   expect(await focused(page)).toBe('Scratch');
 });
 
+test('a link and a form whose handlers stop the event need no document', async () => {
+  const { page, documents } = await open('/find');
+  await page.getByLabel('Find here').fill('grebe');
+  await page.getByLabel('Find here').press('Enter');
+  await shows(page, 'Looked for grebe.');
+  await link(page, 'Stopped').click();
+  await heading(page, 'List');
+  expect(documents).toEqual(['/find']);
+});
+
+test("a form whose action is a function is React's", async () => {
+  const { page, complaints } = await open('/find');
+  await page.getByLabel('Note').fill('heron');
+  await page.getByLabel('Note').press('Enter');
+  await shows(page, 'Noted heron.');
+  expect(complaints).toEqual([]);
+});
+
+test('a page that sets the focus itself keeps it, and a link from there moves it', async () => {
+  const { page } = await open('/');
+  await link(page, 'Chart').click();
+  await heading(page, 'Chart');
+  expect(await focused(page)).toBe('Year');
+  await link(page, 'Notes').click();
+  await heading(page, 'Notes');
+  expect(await focused(page)).toBe('main');
+});
+
 test('a rejected form moves the focus to its first invalid field, unless it has moved elsewhere', async () => {
   const { page } = await open('/notes');
   const { title, add } = fieldsOf(page, 'Emptied');

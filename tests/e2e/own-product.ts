@@ -49,6 +49,7 @@ export const ownProduct = {
           </Form>
           <div contentEditable role="textbox" aria-label="Scratch" />
           <Link to="/notes">Notes</Link>
+          <Link to="/chart">Chart</Link>
           <Form action="root.ring"><button type="submit">Ring</button></Form>
           <main><Outlet /></main>
         </>
@@ -56,9 +57,24 @@ export const ownProduct = {
     }`,
   'src/shared/product/pages/find.tsx': `
     import { useSearchParams } from 'react-router';
+    import { useActionState } from 'react';
+    import { Form } from '../../rendering/actions.tsx';
+    import { Link } from '#engine';
+    const stop = (event) => event.stopPropagation();
     export default function Find() {
       const [search] = useSearchParams();
-      return <><title>Find</title><h1>Find</h1><p>Looked for {search.get('q')}.</p></>;
+      const [noted, note] = useActionState((_before, form) => form.get('note'), '');
+      return (
+        <>
+          <title>Find</title>
+          <h1>Find</h1>
+          <p>Looked for {search.get('q')}.</p>
+          <Form method="get" onSubmit={stop}><input name="q" aria-label="Find here" /></Form>
+          <form action={note}><input name="note" aria-label="Note" /></form>
+          <p>Noted {noted}.</p>
+          <Link to="/list" onClick={stop}>Stopped</Link>
+        </>
+      );
     }`,
   'src/shared/product/pages/notes.tsx': `
     import { Form } from '../../rendering/actions.tsx';
@@ -179,7 +195,7 @@ export const ownProduct = {
     import { lazy } from 'react';
     const Bars = lazy(() => import('./bars.tsx'));
     export default function Chart() {
-      return <><title>Chart</title><h1>Chart</h1><Bars /></>;
+      return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /><Bars /></>;
     }`,
   'src/shared/product/pages/bars.tsx': `
     export default function Bars() { return <p>The bars</p>; }`,

@@ -4,6 +4,8 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { implement } from '../../src/server/api/implement.ts';
+import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
+import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createPathScrubber } from '../../src/server/errors/scrub/secret-path.ts';
 import { createScrubber } from '../../src/server/errors/scrub.ts';
 import { checkPage } from '../../src/server/front/fixed-paths.ts';
@@ -181,6 +183,44 @@ it('redacts the secret in the path of an operation that a step refuses', async (
     .get('/api/invitations/canary')
     .expect(401);
   expect(lines).toMatchObject([{ status: 401, route: '/api/invitations/:token', path: '/api/invitations/[redacted]' }]);
+});
+
+it.each<[what: string, parts: TestAppOptions]>([
+  ['routes', { routes: Router().use('/mail', invitations()) }],
+  ['API', { api: Router().use('/mail', invitations()) }],
+  ['steps', { steps: [Router().use('/mail', invitations()), Router().use('/api/mail', invitations())] }],
+  ['existing app', { existingApp: { app: express().use('/mail', invitations()) } }],
+])('redacts the secret in the path of a router of Express: %s', async (what, parts) => {
+  const { log, lines } = spyOnLog();
+  const scrubber = createScrubber();
+  const funnel = createFunnel(createFailureMaker({ build: 'test' }, { scrubber }), { log });
+  const app = createTestApp({ log, funnel, scrubPath: createPathScrubber(scrubber), ...parts });
+  const base = what === 'API' ? '/api/mail' : '/mail';
+  await request(app).get(`${base}/invitations/canary`).expect(200);
+  await request(app).get(`${base}/broken/canary`).expect(500);
+  const [answered, failure, failed] = lines;
+  expect(answered).toMatchObject({ route: `${base}/invitations/:token`, path: `${base}/invitations/[redacted]` });
+  expect(failure).toMatchObject({ msg: 'A request failed.', url: `${base}/broken/[redacted]` });
+  expect(failed).toMatchObject({ path: `${base}/broken/[redacted]` });
+});
+
+function invitations(): Router {
+  return Router()
+    .get('/invitations/:token', (_req, res) => void res.send('ok'))
+    .get('/broken/:token', raise);
+}
+
+it.each([
+  ['GET', '/%00', 400],
+  ['POST', '/orders', 403],
+  ['DELETE', '/%zz', 400],
+])('a browser gets a page with a way on if %s %s is refused', async (method, path, status) => {
+  const { port } = await startTestServer();
+  const headers = ['Host: localhost', 'Accept: text/html,*/*;q=0.8', 'Sec-Fetch-Site: cross-site'];
+  const reply = await askRaw(port, `${method} ${path} HTTP/1.1`, headers);
+  expect(reply).toMatchObject({ status, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  expect(reply.body).toMatch(/<html lang="en".*<title>[^<]+\.<\/title>.*<a href="\/">Go to the start page<\/a>/s);
+  expect(reply.headers['content-security-policy']).toContain("default-src 'none'");
 });
 
 it('accepts a request id only from a trusted proxy and only in a safe form', async () => {

@@ -13,13 +13,14 @@ export type Announce = (text: string, isShown?: boolean) => void;
  * Does after a navigation what a document load does by itself: focus, announcement, scroll.
  *
  * @param location of the page that is shown
+ * @returns a function that also takes the element that had the focus when the navigation began
  */
 export function createAfterNavigation(
   { pathname: path, hash }: Commit['location'],
   announce: Announce,
-): (commit: Commit) => void {
+): (commit: Commit, focused: Element | null) => void {
   let { title } = document;
-  return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
+  return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }, focused) {
     const isOtherPage = path !== location.pathname;
     // A form's answer or a search can also replace what the page shows, and with it the focused element.
     const isRetitled = title !== document.title;
@@ -28,9 +29,10 @@ export function createAfterNavigation(
     const isStill = preventScrollReset && !isOtherPage && hash === location.hash;
     ({ pathname: path, hash } = location);
     const target = hash && !isStill ? document.getElementById(decode(hash.slice(1))) : null;
-    const { activeElement: focused } = document;
-    // A field that both pages have, such as a search in the layout, keeps the focus.
-    const isLost = isOtherPage ? !isTextField(focused) : isRetitled && focused === document.body;
+    const active = document.activeElement;
+    const isUnset = active === focused || active === document.body;
+    // A field that both pages have, such as a search in the layout, keeps the focus, and so does `autoFocus`.
+    const isLost = isOtherPage ? isUnset && !isTextField(active) : isRetitled && active === document.body;
     if (target || isLost) moveFocus(target);
     // The title is in the document by then. Without this, a screen reader would not announce the new page.
     if (isOtherPage || isRetitled) announce(title);

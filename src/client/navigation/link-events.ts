@@ -16,11 +16,11 @@ export const shown = { url: '' };
 
 /**
  * Listens on the window for the clicks and submits of the engine's links and forms. React's own listeners are on the
- * document, so a handler of the page that prevents the default runs first.
+ * document, so a handler of the page that prevents the default runs first. Call it once React listens there.
  */
 export function listenToLinks(handlers: LinkHandlers): void {
   shown.url = location.href;
-  addEventListener('click', (event) => {
+  listenLast('click', (event) => {
     const link = findLink(event.target);
     if (!link || event.defaultPrevented || event.button !== 0 || hasModifier(event) || !opensHere(link)) return;
     event.preventDefault();
@@ -39,7 +39,7 @@ export function listenToLinks(handlers: LinkHandlers): void {
     true,
   );
 
-  addEventListener('submit', (event) => {
+  listenLast('submit', (event) => {
     const submission = event.defaultPrevented ? null : toSubmission(event);
     if (!submission || readForm(submission, 'data-form') === null) return;
     event.preventDefault();
@@ -47,9 +47,15 @@ export function listenToLinks(handlers: LinkHandlers): void {
   });
 }
 
+/** Also hears events that a handler of the page has stopped: React stops them at the document. */
+function listenLast<Type extends 'click' | 'submit'>(type: Type, hear: (event: DocumentEventMap[Type]) => void): void {
+  document.addEventListener(type, (event) => event.cancelBubble && hear(event));
+  addEventListener(type, hear as EventListener); // for events of this type
+}
+
 /**
- * Returns null for a form that is the browser's: for another site or window, or to close a dialog. Undefined for other
- * elements, which can have events of the same name.
+ * Returns null for a form that is the browser's: for another site or window, or to close a dialog. Undefined for one whose
+ * action is a function, which React calls, and for other elements, which can have events of the same name.
  */
 function toSubmission({ target: form, submitter }: SubmitEvent): Submission | null | undefined {
   if (!(form instanceof HTMLFormElement)) return undefined;
@@ -57,6 +63,7 @@ function toSubmission({ target: form, submitter }: SubmitEvent): Submission | nu
   const submission = { form, submitter, link };
   link.href = toUrl(readForm(submission, 'action'));
   link.target = readForm(submission, 'target') ?? '';
+  if (link.protocol === 'javascript:') return undefined;
   return opensHere(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
 }
 

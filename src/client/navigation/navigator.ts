@@ -109,9 +109,12 @@ export function createNavigator(
   const { update, whenIdle, refresh } = createRefresh(router, store);
   store.remember(toPath(shown.location), { payload, etag });
   keepScrollPositions(router);
+  let focused: Element | null = null;
   router.subscribe(({ location, navigation }) => {
     if (location.key !== shown.location.key) isServerRendered = false;
-    if (navigation.state !== 'idle') announce('');
+    if (navigation.state === 'idle') return;
+    focused = document.activeElement;
+    announce('');
   });
 
   prefetchLinks(function prefetch(url, priority, signal) {
@@ -141,7 +144,7 @@ export function createNavigator(
       const isScrolled = history.state === null || (location.key === 'default' && url === shownPage.url);
       if (history.state === null) history.replaceState({ idx: null }, ''); // Back to this entry is different
       shownPage.url = url;
-      afterNavigation(isScrolled ? { ...commit, restoreScrollPosition: false } : commit);
+      afterNavigation(isScrolled ? { ...commit, restoreScrollPosition: false } : commit, focused);
       posted.onCommit();
       restorePageState();
     },

@@ -8,7 +8,7 @@ const STYLE = [
   'body{max-width:50rem;margin:0 auto;padding:1rem 1.5rem 4rem;background:light-dark(#fff,#0e1518)}',
   'a{color:light-dark(#00677a,#68cadb)}',
   'section{margin-top:2rem;border-top:1px solid}',
-  'nav,code,pre{overflow-wrap:anywhere}',
+  'nav,h3,code,pre{overflow-wrap:anywhere}',
   'code,pre{font:.9rem ui-monospace,monospace}',
   'pre{white-space:pre-wrap}',
 ].join('');

@@ -118,9 +118,15 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
     const { level, user, fingerprint } = reported;
     const scrubber = withSecretsOf(context, ownScrubber);
     const id = randomBytes(16).toString('hex');
-    const route = context.route ?? info?.route;
     const found = createDigest(
-      { kind, side: 'server', errors, route, splitBy: split(error, context), fingerprint },
+      {
+        kind,
+        side: 'server',
+        errors,
+        route: context.route ?? info?.route,
+        splitBy: split(error, context),
+        fingerprint,
+      },
       { namespace, table: table() },
     );
     const failure: Failure = {
@@ -137,7 +143,7 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
       errors,
       title: found.title,
       location: found.location,
-      route,
+      route: context.route ?? info?.pattern,
       routeId: context.routeId,
       requestId: info?.requestId,
       traceId: info?.knownTraceId,
@@ -172,7 +178,7 @@ function withSecretsOf(
   { info, headers = info?.headers, url = info?.target, ...context }: FailureContext,
   scrubber: Scrubber,
 ): Scrubber {
-  const { route = info?.route, body } = context;
+  const { route = info?.pattern, body } = context;
   return scrubber.forReport([
     ...listRequestSecrets({ headers, url, route }, scrubber),
     // After an action, the request has other cookies than those that arrived.
@@ -197,7 +203,7 @@ function toRequestRecord(
   return {
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.
-    url: hidePathSecrets(url, context.route ?? info.route, scrubber),
+    url: hidePathSecrets(url, context.route ?? info.pattern, scrubber),
     headers: context.headers && shown,
     credentials: context.headers && listCredentials(context.headers),
     body: readBodyFields(context.body, keep, scrubber),

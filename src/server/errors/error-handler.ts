@@ -5,10 +5,9 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { HttpError, read, statusOf, VisitorGone } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendBody } from '../request/send-body.ts';
 import type { ErrorHandler } from '../request/step.ts';
 import type { Funnel } from './funnel.ts';
-import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
+import { sendLastResort } from './last-resort.ts';
 import { API_POLICY, sendProblem } from './problem.ts';
 
 interface ErrorHandlerOptions {
@@ -85,15 +84,6 @@ function isLeft(res: ServerResponse): boolean {
 /** Leaves a complete reply as it is. Ending another would make it look complete. */
 function cutOff(res: ServerResponse): void {
   if (!res.writableEnded) res.destroy();
-}
-
-/** Ends the reply with the last-resort page. */
-export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
-  if (error.digest) res.setHeader('X-Error-Digest', error.digest);
-  res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
-  const { host, language } = requestInfo(req);
-  const body = renderLastResort(error, host, language);
-  sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
 }
 
 /** As in Express, a failure without a status has that of the response, such as `res.status(503)`. */

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type EngineText, type Language, say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { describeStatus } from '../request/http-error.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { sendBody } from '../request/send-body.ts';
 import { escapeHtml } from './escape-html.ts';
 
 /** The sentence of every error page, with the host after it. It is fixed, because people search for it. */
@@ -9,7 +12,7 @@ const ERROR_SENTENCE = 'Application error: a client-side exception has occurred 
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}' +
-  'body{max-width:40rem;margin:15vh auto;padding:0 1.5rem}h1{font-size:1.4rem;line-height:1.3}' +
+  'body{max-width:40rem;margin:15vh auto;padding:0 1.5rem;overflow-wrap:anywhere}h1{font-size:1.4rem;line-height:1.3}' +
   'code{font:1.1rem ui-monospace,monospace}';
 
 /** The page has an inline style sheet, which the policy allows by its hash, and no script. */
@@ -20,6 +23,15 @@ export const PLAIN_PAGE_POLICY = [
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+/** Ends the reply with the last-resort page. */
+export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
+  if (error.digest) res.setHeader('X-Error-Digest', error.digest);
+  res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
+  const { host, language } = requestInfo(req);
+  const body = renderLastResort(error, host, language);
+  sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
+}
 
 /** Renders the last-resort page, for when nothing else works: a string, without React, routes or files. */
 export function renderLastResort(error: PageError, host: string, language: Language): string {

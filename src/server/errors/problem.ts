@@ -6,6 +6,7 @@ import { describeStatus } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendText } from '../request/send-body.ts';
+import { sendLastResort } from './last-resort.ts';
 
 /** For responses that are not pages: they load nothing and cannot be framed. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -29,10 +30,15 @@ export function presentProblem(error: PageError, instance?: string): Problem {
     type: 'about:blank',
     title: STATUS_CODES[error.status] ?? 'Error',
     status: error.status,
-    detail: error.kind === 'failure' ? undefined : (error.message ?? describeStatus(error.status)),
+    detail: error.kind === 'failure' ? undefined : (error.message ?? describeForPrograms(error.status)),
     instance,
     digest: error.digest?.split('-')[0],
   };
+}
+
+/** A program does not sign in, so the title of 401 says enough. */
+function describeForPrograms(status: number): string | undefined {
+  return status === 401 ? undefined : describeStatus(status);
 }
 
 /** @param more the URL that shows the failure, and errors in the request by field */
@@ -46,8 +52,8 @@ export function sendProblem(
 }
 
 /**
- * Answers before any handler has run, without reading the body: problem+json under `/api`, else a line of text. The body
- * is dropped after the response (`connection/unread-bodies.ts`).
+ * Answers before any handler has run, without reading the body: problem+json under `/api`, a page for browsers, else a
+ * line of text. The body is dropped after the response (`connection/unread-bodies.ts`).
  */
 export function refuse(
   req: IncomingMessage,
@@ -58,6 +64,8 @@ export function refuse(
   // The normalizer refuses before it has set the path.
   if (isApiPath(requestInfo(req).path) || req.url?.startsWith('/api/'))
     sendProblem(res, { kind: 'public', status, message });
+  else if (/\btext\/html\b/i.test(req.headers.accept ?? ''))
+    sendLastResort(req, res, { kind: 'public', status, message });
   else sendText(res, status, message);
 }
 

@@ -41,7 +41,8 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     // It closes once, and `once()` would take as long as several steps.
     res.on('close', () => {
       inFlight?.delete(info);
-      const { method, path, route } = info;
+      info.keepPattern();
+      const { method, path, pattern: route } = info;
       const isCut = !res.writableFinished && cutResponses.has(res);
       const isGone = !res.writableFinished && !isCut;
       const unsent = isCut ? CUT : CLIENT_CLOSED;
@@ -49,8 +50,8 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       const ms = performance.now() - info.startedAt;
       // A stream lasts as long as its client wants.
       if (metrics && !isStream(res)) {
-        const known = info.isExistingApps && status !== 404 ? EXISTING_APP : route;
-        metrics.observeRequest({ method, route: known, status, isGone, ms });
+        const found = info.isExistingApps ? (status === 404 ? undefined : EXISTING_APP) : route;
+        metrics.observeRequest({ method, route: found, status, isGone, ms });
       }
       const isQuiet = QUIET.has(path);
       if (!log.isLevelEnabled(isQuiet ? 'debug' : 'info')) return;

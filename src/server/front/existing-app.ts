@@ -111,6 +111,7 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
       for (const [name, value] of given.get(res) ?? []) if (res.getHeader(name) === value) res.removeHeader(name);
       const giveBack = isApp(app) ? leaveExpress(req, res) : () => undefined;
       handle(req, res, (error?: unknown) => {
+        if (error) requestInfo(req).keepPattern();
         giveBack();
         next(withStatus(error, res));
       });

@@ -82,13 +82,6 @@ export abstract class PageRequest {
     this.#tellLate?.(reason);
   }
 
-  /** Lets the page around an action that took too long begin with its full time. */
-  protected forgetTimeout(): void {
-    if (!(this.#endedBy instanceof PageTimeout)) return;
-    this.#endedBy = undefined;
-    this.#controller = undefined;
-  }
-
   /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tell = listener;

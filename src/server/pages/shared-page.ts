@@ -98,13 +98,19 @@ export async function renderForEveryone<Page>(
   }
 }
 
+/** React's script that keeps a form whose action is a function until the page is hydrated. */
+const REPLAY_SCRIPT = /<script[^>]*>addEventListener\("submit",.*?<\/script>/s;
+
 /** Receives a page that is cached. */
 export class MemoryTarget implements PageTarget {
   readonly #parts: Buffer[] = [];
   readonly destroyed = false;
 
+  /** The page without the script that its policy would not let run. */
   get bytes(): Buffer {
-    return Buffer.concat(this.#parts);
+    const bytes = Buffer.concat(this.#parts);
+    const html = bytes.toString();
+    return REPLAY_SCRIPT.test(html) ? Buffer.from(html.replace(REPLAY_SCRIPT, '')) : bytes;
   }
 
   write(bytes: Buffer): boolean {

@@ -56,7 +56,7 @@ export class VisitorPageRequest extends PageRequest {
     return { host: this.info.host };
   }
 
-  /** Stops counting the request, because an action that never settles would count forever. */
+  /** Stops counting the request, because work of the product that never settles would count forever. */
   override abort(reason: Error): void {
     super.abort(reason);
     this.leave();
@@ -89,13 +89,19 @@ export class VisitorPageRequest extends PageRequest {
     return this.#args;
   }
 
+  /** Begins an action, which is not cut: at the deadline, the request only stops counting. */
+  act(): void {
+    if (this.endedBy) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.leave(), this.deadlineMs);
+  }
+
   /**
-   * Begins the page that follows an action. Context and arguments are made again, because the action can have changed
-   * what they are made from. The page has its full time, because an action is not cut.
+   * Begins the page that follows an action, with the full time. Context and arguments are made again, because the action
+   * can have changed what they are made from.
    */
   renew(): void {
     this.#args = undefined;
-    this.forgetTimeout();
     this.enter();
   }
 

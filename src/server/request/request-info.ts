@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomFillSync, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Request } from 'express';
 import { MAX_BREADCRUMBS } from '../../shared/limits.ts';
 import { ENGLISH, type Language } from '../../shared/rendering/language.ts';
 import { KiB } from '../../shared/units.ts';
@@ -56,8 +57,10 @@ export class RequestInfo {
   origin: string;
   /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
   rawTarget: string | undefined;
-  /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
+  /** The pattern of the route that answered (`/orders/:id`). Set by the part that matches the route. */
   route: string | undefined;
+  /** Set while Express has the request. */
+  express: Pick<Request, 'route' | 'baseUrl'> | undefined;
   /** The existing app has it, whose routes are not known. */
   isExistingApps = false;
   /** Another site sent it. Only the product's steps and the existing app get it. */
@@ -94,6 +97,7 @@ export class RequestInfo {
 
   #target = '/';
   #path = '/';
+  #expressRoute: string | undefined;
   readonly #traceparent: string | undefined;
   readonly #toLanguage: RequestInit['toLanguage'];
   #visitorId: string | undefined;
@@ -125,6 +129,21 @@ export class RequestInfo {
   /** Canonical, without the query. That of page data begins with `/_data`: a step that guards a path uses `isBelow()`. */
   get path(): string {
     return this.#path;
+  }
+
+  /**
+   * The pattern of the route, also if a router of Express has matched it: it names what was asked for in logs, and shows
+   * which parts of the path are secret. After an error, Express has forgotten where the router was mounted, so it can be
+   * the end of the pattern.
+   */
+  get pattern(): string | undefined {
+    return this.route ?? this.#expressRoute ?? toPattern(this.express);
+  }
+
+  /** Keeps the pattern, and lets go of the request of Express. */
+  keepPattern(): void {
+    this.#expressRoute = this.pattern;
+    this.express = undefined;
   }
 
   /** The language of its page. English if the product's function fails, because error pages need one. */
@@ -188,6 +207,12 @@ export class RequestInfo {
     if (ask) this.#visitorId = ask();
     return this.#visitorId;
   }
+}
+
+/** A route can also be a list or a regular expression. */
+function toPattern(request: RequestInfo['express']): string | undefined {
+  const path: unknown = request?.route?.path;
+  return typeof path === 'string' ? `${request?.baseUrl}${path}` : undefined;
 }
 
 const INFO = Symbol('spillway.request-info');

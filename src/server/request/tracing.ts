@@ -47,7 +47,7 @@ export function tracing(tracer: Tracer, scrubPath: (path: string, route: string 
     info.trace = toTrace(span);
     // First, because an instrumentation of `node:http` ends its span here.
     res.prependOnceListener('close', () => {
-      const { route, path } = info;
+      const { pattern: route, path } = info;
       if (route !== undefined) span.updateName(`${name} ${route}`).setAttribute('http.route', route);
       span.setAttributes({ 'url.path': scrubPath(path, route), 'http.response.status_code': res.statusCode });
       if (res.statusCode >= 500) setFailed(span, String(res.statusCode));

@@ -35,7 +35,7 @@ function Forbidden({ error }: ErrorPageProps) {
 function Unauthorized({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Sign in first" status={401}>
-      <p>{error.message ?? 'You need to sign in to see this page. Sign in, then open it again.'}</p>
+      <p>{error.message ?? 'Sign in, then open this page again.'}</p>
       <WaysOn />
     </ErrorPage>
   );

@@ -1,11 +1,11 @@
-import type { AnchorHTMLAttributes, ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { jsx } from 'react/jsx-runtime';
 import { useLocation } from 'react-router';
 
 /** When a link's page is prefetched: on hover, focus or touch; when it scrolls into view; on render; never. */
 type PrefetchKind = 'intent' | 'viewport' | 'render' | 'none';
 
-interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
+interface LinkProps extends Omit<ComponentProps<'a'>, 'href'> {
   /** A path on this site (`/orders?page=2`), `?search` or `#hash`, resolved by the browser as in any link. */
   readonly to: string;
   readonly prefetch?: PrefetchKind;
@@ -13,7 +13,6 @@ interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'
   readonly replace?: boolean;
   /** Keeps the scroll position. */
   readonly preventScrollReset?: boolean;
-  readonly children?: ReactNode;
 }
 
 /**

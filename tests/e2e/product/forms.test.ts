@@ -34,7 +34,9 @@ test.each([true, false])(
     await shows(page, 'Enter a full email address');
     await shows(page, 'Write at least ten characters.');
     expect(await read(page, 'Your name')).toBe('Ada');
-    expect(await page.getByLabel('Your email address').getAttribute('aria-invalid')).toBe('true');
+    const email = page.getByLabel('Your email address');
+    expect(await email.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => email.evaluate((field) => field === document.activeElement)).toBe(true);
 
     await fill(page, { 'Your email address': 'ada@example.org', 'Your message': 'The water is rising.' });
     await press(page, 'Send');

@@ -40,7 +40,7 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   late: 'in a deferred value',
   api: 'in the API',
   step: 'in a server step',
-  request: 'while the request was read',
+  request: 'in work that the request did not wait for',
   process: 'outside of any request',
   report: 'reported by your code, which handled it',
   service: 'in a service, such as a background job',

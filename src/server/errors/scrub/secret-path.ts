@@ -139,12 +139,17 @@ function findHidden(url: string, route: string | undefined, scrubber: Pick<Scrub
   const given = segments.slice(start, segments.at(-1) === '' ? -1 : undefined);
   const shapes = listShapes(route);
   const fitting = shapes.filter((parts) => fits(parts, given));
-  // A route of the API or of an existing app can have another syntax. Its places are then the best guess.
+  // A route of Express can have another syntax, or lack its start. Its places are then the best guess.
   const used = fitting.length > 0 ? fitting : shapes.slice(0, 1);
   const hidden = given.flatMap((_, index) =>
-    used.some((parts) => hidesPart(parts[index] ?? '', scrubber)) ? [index + start] : [],
+    used.some((parts) => hidesPart(parts[index - countMissing(parts, given)] ?? '', scrubber)) ? [index + start] : [],
   );
   return { segments, hidden, rest: url.slice(path.length) };
+}
+
+/** Counts the segments in front of a route. One that ends with a wildcard is taken to be whole. */
+function countMissing(parts: readonly string[], segments: readonly string[]): number {
+  return parts.at(-1)?.startsWith('*') ? 0 : Math.max(0, segments.length - parts.length);
 }
 
 function fits(parts: readonly string[], segments: readonly string[]): boolean {

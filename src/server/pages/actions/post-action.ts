@@ -32,7 +32,6 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
     const end = await posted.take(wantsData);
     if (end.kind === 'gone') return;
     if (end.kind === 'redirect') return redirectTo(exchange, wantsData, end);
-
     const { result } = end;
     if (result?.status === 405 && pageRequest.match.ids.at(-1) !== NOT_FOUND_ROUTE) {
       response.setHeader('Allow', READ_METHODS);
@@ -164,6 +163,7 @@ class PostedForm {
     if (stopped) return stopped;
     try {
       const args = await addSearch(page, pageRequest, await untilEnd(pageRequest, () => this.#toArgs()));
+      pageRequest.act();
       const answer = await inPhase(pageRequest.info, 'action', name, () => run({ ...args, form }));
       holdRejections(answer); // a promise in it can reject while the page is loaded
       return { kind: 'result', result: toResult(name, answer, form) };

@@ -1,5 +1,5 @@
 import type { ActionResult } from '../../../shared/wire/payload.ts';
-import { sendLastResort } from '../../errors/error-handler.ts';
+import { sendLastResort } from '../../errors/last-resort.ts';
 import { drawNonce } from '../../front/content-policy.ts';
 import { sendBusy } from '../../front/overload.ts';
 import { VisitorGone } from '../../request/http-error.ts';

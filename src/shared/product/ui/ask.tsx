@@ -21,10 +21,12 @@ export function Ask({ requests }: { requests: ApiRequest[] }) {
 
   async function send({ method, path, body }: ApiRequest) {
     const headers = body && { 'Content-Type': 'application/json' };
-    const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    const title = `${method} ${path}`;
+    const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) }).catch(() => undefined);
+    if (!response) return setAnswer({ title, status: 'not sent', body: 'Check your connection, then try again.' });
     const type = response.headers.get('content-type') ?? '';
     setAnswer({
-      title: `${method} ${path}`,
+      title,
       status: `${response.status} ${type.split(';')[0]}`,
       body: await response.text(),
     });

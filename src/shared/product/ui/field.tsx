@@ -16,13 +16,16 @@ interface FieldProps {
 export function Field({ label, name, result, type = 'text', multiline = false, autoComplete }: FieldProps) {
   const id = useId();
   const error = result?.errors?.[name];
+  const isWrong = error ? true : undefined;
   const typed = result?.errors ? result.values?.[name] : undefined;
   const shared = {
     id,
     name,
     autoComplete,
     defaultValue: typeof typed === 'string' ? typed : '',
-    'aria-invalid': error ? true : undefined,
+    // Without JavaScript, the browser goes to the first one.
+    autoFocus: isWrong,
+    'aria-invalid': isWrong,
     'aria-describedby': error ? `${id}-error` : undefined,
   };
   return (

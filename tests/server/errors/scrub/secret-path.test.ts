@@ -24,6 +24,8 @@ it.each([
   ['/edit', '/:token?/edit', '/edit'],
   ['/reset/abc/file', '/reset/:token/*', '/reset/[redacted]/file'],
   ['/reset/abc', '/reset/:invite-token', '/reset/[redacted]'],
+  ['/shop/reset/abc', '/reset/:token', '/shop/reset/[redacted]'],
+  ['/reset/abc/a/file', '/reset/:token/*rest', '/reset/[redacted]/a/file'],
   ['/orders/abc', '/orders/:id', '/orders/abc'],
   ['/orders/abc', undefined, '/orders/abc'],
 ])('parameters named like a secret are redacted in %s', (url, route, expected) => {

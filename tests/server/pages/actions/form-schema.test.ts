@@ -68,7 +68,7 @@ describe('formAction', () => {
     };
     expect(await formAction(schema, () => 1)(post() as never)).toEqual({
       status: 422,
-      errors: { 'name.0': 'Taken.', '': 'All.' },
+      errors: { 'name.0': 'Taken.', name: 'Taken.', '': 'All.' },
     });
   });
 });

@@ -157,6 +157,20 @@ describe('a static page', () => {
     }
   });
 
+  it.each(['dynamic', 'static', 'shell'] as const)(
+    "has React's script for forms whose action is a function only if it can run, in mode %s",
+    async (mode) => {
+      const view = () => <form action={() => undefined} />;
+      const app = await startPages(staticPage(undefined, { view, mode }));
+      const [first, again] = [await app.ask('/page'), await app.ask('/page')];
+      for (const { text } of [first, again]) {
+        const scripts = text.match(/<script[^>]*>addEventListener\("submit"/g) ?? [];
+        expect(scripts).toEqual(mode === 'dynamic' ? [expect.stringContaining(' nonce="')] : []);
+        expect(text.endsWith('</body></html>')).toBe(true);
+      }
+    },
+  );
+
   it('receives only the query parameters that it lists, in a fixed order', async () => {
     let loads = 0;
     const app = await startPages(

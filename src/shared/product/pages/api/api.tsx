@@ -28,6 +28,9 @@ export default function Api() {
       title="API"
       lead="The API answers with JSON, also for errors. These to-dos are kept in memory until the server restarts."
     >
+      <noscript>
+        <p>The buttons of this page need JavaScript.</p>
+      </noscript>
       <Exhibit
         code={
           <>

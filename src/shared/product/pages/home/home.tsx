@@ -4,14 +4,14 @@ import { Clock } from '../../ui/clock.tsx';
 import styles from './home.module.css';
 
 const FEATURES = [
-  ['streaming', 'Pages stream', 'The page arrives immediately. Slow values follow in the same response.'],
-  ['layout', 'Layouts nest', 'Every layout and page has a loader. One request runs all of them.'],
-  ['navigation', 'Navigation is fast', 'Links prefetch the data of the next page. Back is instant.'],
-  ['forms', 'Forms work without JavaScript', 'One server action handles a form with and without it.'],
-  ['static', 'Static pages stay fresh', 'Rendered once, served from memory, refreshed in the background.'],
-  ['shell', 'Shells come first', 'A page that all visitors share, with parts for each of them.'],
-  ['cards', 'Rendering is measured', 'Fifty cards per request. npm run bench compares them with plain React.'],
-  ['api', 'APIs keep their promises', 'Schemas check every answer under /api, and errors have a digest.'],
+  ['streaming', 'Pages stream', 'Slow values follow in the same response.'],
+  ['layout', 'Layouts nest', 'One request runs the loaders of all layouts.'],
+  ['navigation', 'Navigation is fast', 'Links prefetch pages. Back is instant.'],
+  ['forms', 'Forms work without JavaScript', 'One server action handles both.'],
+  ['static', 'Static pages stay fresh', 'Served from memory, refreshed in the background.'],
+  ['shell', 'Shells come first', 'All visitors share a page, with parts for each.'],
+  ['cards', 'Rendering is measured', 'Fifty cards, and what each request costs.'],
+  ['api', 'APIs keep their promises', 'Schemas check every answer under /api.'],
   ['failures', 'Failures are found', 'Visitors see an address. It leads you to the line of source.'],
 ] as const;
 
@@ -26,17 +26,14 @@ export default function Home({ data }: PageProps<typeof home>) {
   return (
     <article>
       <title>Spillway: React, streamed by Express</title>
-      <meta
-        name="description"
-        content="Spillway is a starting point for web apps: React pages, streamed by your own Express server. This is its tour."
-      />
+      <meta name="description" content="React pages on your own Express server: the tour of Spillway." />
       <div className={styles.hero}>
         <div>
           <h1>React, streamed by Express</h1>
           <p className={styles.motto}>Every failure has an address.</p>
           <p className="lead">
-            Spillway is a starting point for web apps: React 19 pages on your own Express 5 server, in TypeScript. Clone
-            it, replace this tour with your pages and your API, and run it as one container.
+            React 19 pages on your own Express 5 server, in TypeScript. Clone it, replace this tour with your pages and
+            your API, and run it as one container.
           </p>
           <ul className={styles.commands}>
             {COMMANDS.map(([command, effect]) => (
@@ -52,8 +49,8 @@ export default function Home({ data }: PageProps<typeof home>) {
             <form action="/tour/fail/loader">
               <button type="submit">Break something</button>
               <p>
-                Visitors see an error page with an address. For you it is a link to the line of source, the request, and
-                how often it happened, if you came by the link that the server printed.
+                Visitors see an address. It leads you to the line of source, if you came by the link that the server
+                printed.
               </p>
             </form>
           ) : (

@@ -6,21 +6,21 @@ import { PageNote } from './page-note.tsx';
 import styles from './root.module.css';
 
 const SECTIONS = [
-  { to: '/tour/streaming', text: 'Streaming' },
-  { to: '/tour/layout', text: 'Layouts' },
-  { to: '/tour/navigation', text: 'Navigation' },
-  { to: '/tour/forms', text: 'Forms' },
-  { to: '/tour/static', text: 'Static' },
-  { to: '/tour/shell', text: 'Shell' },
-  { to: '/tour/cards', text: 'Cards' },
-  { to: '/tour/api', text: 'API' },
-  { to: '/tour/failures', text: 'Failures', under: '/tour/fail' },
-];
+  ['streaming', 'Streaming'],
+  ['layout', 'Layouts'],
+  ['navigation', 'Navigation'],
+  ['forms', 'Forms'],
+  ['static', 'Static'],
+  ['shell', 'Shell'],
+  ['cards', 'Cards'],
+  ['api', 'API'],
+  ['failures', 'Failures', 'fail'],
+].map(([page, text, under = page]) => ({ to: `/tour/${page}`, text, under: `/tour/${under}` }));
 
 /** The layout of every page: the menu, and a form that works on all of them. */
 export default function Root() {
   const { pathname } = useLocation();
-  const stop = SECTIONS.findIndex(({ to, under = to }) => pathname.startsWith(under));
+  const stop = SECTIONS.findIndex(({ under }) => pathname.startsWith(under));
   const next = (stop >= 0 || pathname === '/') && SECTIONS[stop + 1];
   const nav = useRef<HTMLElement>(null);
   // On a phone, the menu is wider than the screen.

@@ -15,6 +15,7 @@ interface FieldProps extends ComponentProps<'input'> {
 export function Field({ label, result, hint, ...input }: FieldProps) {
   const id = useId();
   const error = result?.errors?.[input.name];
+  const isWrong = error ? true : undefined;
   const typed = result?.errors && result.values?.[input.name];
   return (
     <div className={styles.field}>
@@ -22,7 +23,9 @@ export function Field({ label, result, hint, ...input }: FieldProps) {
       <input
         {...input}
         id={id}
-        aria-invalid={error ? true : undefined}
+        // biome-ignore lint/a11y/noAutofocus: without JavaScript, the browser goes to the first one
+        autoFocus={isWrong}
+        aria-invalid={isWrong}
         aria-describedby={error || hint ? `${id}-hint` : undefined}
         defaultValue={typeof typed === 'string' ? typed : input.defaultValue}
       />
