@@ -40,6 +40,6 @@ it('does not start if the database cannot be opened, and logs the reason', async
   const folder = join(app.folder, 'data-without-database');
   mkdirSync(join(folder, 'entries.db'), { recursive: true });
   await expect(app.start({ DATA_DIR: folder })).rejects.toThrow(
-    /ended with 1 before it listened:\nThe product's services cannot be opened, so the server does not start:\nError: unable to open database file\n {4}at /,
+    /ended with 1 before it listened:\nThe product's services cannot be opened, so the server does not start:\nError: unable to open database file\n {4}at src\/server\/product\//,
   );
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
 import buildOnce from './build-once.ts';
+import { createTestSettings } from './product/test-settings.ts';
 import { startServerProcess } from './server-process.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
@@ -16,26 +17,30 @@ export interface E2eServer {
   readonly log: () => string;
   /** Its DATA_DIR, which is removed when the server stops. */
   readonly dataDir: string;
+  /** Its other settings. */
+  readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts the built server on a free port, in a separate process.
  *
+ * @param given settings, besides those of `createTestSettings()`
  * @param main the entry of another build
  * @param execArgv options for Node
  */
 export async function startServer(
-  env: Record<string, string> = {},
+  given: Readonly<Record<string, string>> = {},
   main = MAIN,
   execArgv: readonly string[] = [],
 ): Promise<E2eServer> {
   await buildOnce();
   const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
+  const env = { ...(await createTestSettings()), ...given };
   const server = await startServerProcess([...execArgv, main], { DRAIN_DEADLINE: '1', DATA_DIR: dataDir, ...env });
   atEnd(remove);
-  return { ...server, dataDir, stop: () => server.stop().then(remove) };
+  return { ...server, dataDir, env, stop: () => server.stop().then(remove) };
 }
 
 let shared: Promise<E2eServer> | undefined;

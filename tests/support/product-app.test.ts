@@ -18,8 +18,8 @@ it('opens services with a temporary folder and the settings that a test gives, n
   // Runs after the hooks of the app, because they run in reverse order.
   onTestFinished(() => {
     vi.unstubAllEnvs();
-    expect(closed).toEqual([true, true]);
-    expect(opened.map(({ dataDir }) => existsSync(dataDir))).toEqual([false, false]);
+    expect(closed).toEqual([true, true, true, true]);
+    expect(opened.map(({ dataDir }) => existsSync(dataDir))).toEqual([false, false, false, false]);
   });
   const product = defineProduct({
     settings: defineSettings({ DATABASE_URL }, (values, { dataDir }) => ({ dataDir, url: values.DATABASE_URL })),
@@ -30,8 +30,18 @@ it('opens services with a temporary folder and the settings that a test gives, n
     pages: { root: null, home: null },
   });
   const openApp = createProductApp({ product, routes, document: TestDocument, errorPages: TEST_ERROR_PAGES });
+  const openWithSettings = createProductApp({
+    product,
+    routes,
+    document: TestDocument,
+    errorPages: TEST_ERROR_PAGES,
+    createTestSettings: async () => ({ DATABASE_URL: 'postgres://localhost/of-tests' }),
+  });
   await openApp();
   await openApp({ env: { DATABASE_URL: 'postgres://localhost/test' } });
-  expect(opened.map(({ url }) => url)).toEqual(['', 'postgres://localhost/test']);
+  await openWithSettings();
+  await openWithSettings({ env: { DATABASE_URL: 'postgres://localhost/test' } });
+  const [own, ofTests] = ['postgres://localhost/test', 'postgres://localhost/of-tests'];
+  expect(opened.map(({ url }) => url)).toEqual(['', own, ofTests, own]);
   expect(dirname(opened[0]?.dataDir ?? '')).toBe(tmpdir());
 });

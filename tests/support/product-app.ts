@@ -36,14 +36,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface ProductAppTable<Settings, Services, Own extends object> extends RenderTable {
   readonly product: Product<Settings, Services, Own>;
+  /** Returns settings of each app whose services are opened, such as an empty database. */
+  readonly createTestSettings?: () => Promise<Environment>;
 }
 
 export interface ProductAppOptions<Services> {
   /** Used in place of what `services.open` returns. */
   readonly services?: Services;
   /**
-   * The environment that the settings are read from, in place of the real one. By default it has only a `DATA_DIR`: a
-   * temporary folder, so that no test reads or changes the data of development.
+   * The environment that the settings are read from, in place of the real one. By default it has a `DATA_DIR`, a
+   * temporary folder, so that no test reads or changes the data of development, and `createTestSettings()` adds others.
    */
   readonly env?: Environment;
   /**
@@ -72,11 +74,13 @@ export function createProductApp<Settings, Services, Own extends object>({
   routes,
   document,
   errorPages,
+  createTestSettings,
 }: ProductAppTable<Settings, Services, Own>): (options?: ProductAppOptions<Services>) => Promise<ProductApp> {
   return async function openApp({ services: given, env: givenEnv, fetches } = {}) {
     const log = pino({ enabled: false });
     const appLog = createAppLog(log);
-    const env = { DATA_DIR: createFolder(onTestFinished), ...givenEnv };
+    const defaults = given === undefined ? await createTestSettings?.() : {};
+    const env = { DATA_DIR: createFolder(onTestFinished), ...defaults, ...givenEnv };
     const config = readConfig(env);
     const failures: string[] = [];
     const table = await createSourceTable();

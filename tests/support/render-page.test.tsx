@@ -94,20 +94,24 @@ it("visitPage() opens the product's services, with its own DATA_DIR, unless the 
   const visitPage = createVisitPage<WithServices, { env?: Record<string, string>; services?: { total: number } }>({
     ...table,
     pages: { root, order: { loader: ({ context }: LoaderArgs<WithServices>) => ({ total: context.services?.total }) } },
+    createTestSettings: async () => ({ DATABASE_URL: 'of-tests' }),
     services: {
-      async open({ dataDir }: { dataDir: string }) {
-        said.push(existsSync(dataDir) ? 'opened' : 'no folder');
+      async open({ dataDir, url }: { dataDir: string; url: string }) {
+        said.push(existsSync(dataDir) ? `opened ${url}` : 'no folder');
         return { total: 3 };
       },
       close: ({ total }: { total: number }) => void said.push(`closed ${total}`),
     },
     toArgs({ url, params, env, services }) {
       const args = toArgs({ url, params });
-      return { ...args, context: { ...args.context, settings: { dataDir: env.DATA_DIR }, services } };
+      return {
+        ...args,
+        context: { ...args.context, settings: { dataDir: env.DATA_DIR, url: env.DATABASE_URL }, services },
+      };
     },
   });
   expect((await visitPage('/orders/7')).html).toContain('<p>3 of 7');
-  expect(said).toEqual(['opened', 'closed 3']);
+  expect(said).toEqual(['opened of-tests', 'closed 3']);
   expect((await visitPage('/orders/7', { services: { total: 4 } })).html).toContain('<p>4 of 7');
   expect(said).toHaveLength(2);
 });

@@ -94,6 +94,8 @@ export interface VisitPageTable<Context, Options> extends RenderTable {
   readonly pages: Readonly<Record<string, ServerPage<unknown, Context> | null>>;
   /** The product's services. If the arguments have none in their context, they are open while a page is visited. */
   readonly services?: VisitedServices | undefined;
+  /** Returns settings with which they open, such as an empty database. */
+  readonly createTestSettings?: () => Promise<Environment>;
   /** Creates the arguments of guards and loaders. */
   readonly toArgs: (options: Options & VisitArgs) => LoaderArgs<Context>;
 }
@@ -116,9 +118,14 @@ export function createVisitPage<Context, Options extends object>(
 
   return async function visitPage(path, options = {} as Options) {
     const cleaners: (() => unknown)[] = [];
+    const { env: given, context } = options as {
+      readonly env?: Environment;
+      readonly context?: { readonly services?: unknown };
+    };
     const env = {
       DATA_DIR: createFolder((clean) => cleaners.push(clean)),
-      ...(options as { readonly env?: Environment }).env,
+      ...(context?.services === undefined && (await table.createTestSettings?.())),
+      ...given,
     };
     const toArgs = (params: LoaderArgs['params']) => table.toArgs({ ...options, env, url: path, params });
     try {

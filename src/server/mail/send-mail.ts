@@ -9,6 +9,8 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
+  /** Others, such as `List-Unsubscribe`: up to 20 of up to 900 ASCII characters. The mail's own cannot be replaced. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Rejects if the mail server did not accept the mail, with nodemailer's `responseCode` if it gave a reason. */
@@ -43,13 +45,33 @@ export function createSendMail({ smtpUrl, from }: MailServer): SendMail {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return async ({ uid, to, ...content }) => {
+  return async ({ uid, to, headers = {}, ...content }) => {
+    requireHeaders(headers);
     await transport.sendMail({
       from,
       to: [...to],
       ...content,
       messageId: `<${uid}@${from.slice(from.indexOf('@') + 1)}>`,
-      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      headers: { ...headers, 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     });
   };
+}
+
+const MAX_HEADERS = 20;
+const HEADER_NAME = /^[a-z0-9-]{1,70}$/i;
+/** Without line breaks, which would begin another header. With its name, it fits into the 998 characters of a line. */
+const HEADER_VALUE = /^[\x20-\x7e]{1,900}$/;
+/** nodemailer makes them of the mail itself. Another `Bcc` would add recipients. */
+const OWN_HEADER =
+  /^(?:from|sender|to|cc|bcc|subject|date|message-id|mime-version|content-.*|auto-submitted|x-auto-response-suppress)$/i;
+
+function requireHeaders(headers: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(headers);
+  if (entries.length > MAX_HEADERS) throw new Error(`A mail can have at most ${MAX_HEADERS} headers of its own.`);
+  for (const [name, value] of entries) {
+    if (!HEADER_NAME.test(name) || OWN_HEADER.test(name) || !HEADER_VALUE.test(value))
+      throw new Error(
+        `The mail header ${JSON.stringify(name)} cannot be sent: its name is not free, or its value is not one line of up to 900 ASCII characters.`,
+      );
+  }
 }

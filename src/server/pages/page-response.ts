@@ -84,9 +84,14 @@ export function setDocumentHeaders(answer: Answer, { payload, status, nonce }: D
   response.setHeader('X-Accel-Buffering', 'no');
 }
 
+const UNAVAILABLE = 503;
+/** When a client can ask again for a page that is not available (s). */
+const RETRY_AFTER = 5;
+
 /** Sets the status and the digest of a failure, for the visitor and for the log. */
 export function setStatus({ response }: Answer, status: number, digest: string | undefined): void {
   response.statusCode = status;
+  if (status === UNAVAILABLE && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', RETRY_AFTER);
   if (!digest) return;
   requestInfo(response.req).digest = digest;
   response.setHeader('X-Error-Digest', digest);

@@ -70,12 +70,17 @@ export async function open<Settings, Services, Own extends object>(site: Site<Se
 async function openProduct<Settings, Services, Own extends object>(
   { product, routes, document, errorPages }: Site<Settings, Services, Own>,
   { config, build, page, log, metrics }: Basics,
-  { funnel, scrubber }: Failures,
+  { funnel, scrubber, table }: Failures,
   origins: Origins,
 ) {
   const settings = product.settings.read(process.env, config);
   const appLog = createAppLog(log);
-  const { services, close } = await openServices(product.services, settings, { scrubber, log: appLog });
+  const { services, close } = await openServices(product.services, settings, {
+    scrubber,
+    log: appLog,
+    dist: build.dist,
+    table,
+  });
   const parts = { settings, services };
   const steps = product.steps?.(parts) ?? [];
   requireMembers('steps', steps, (step) => typeof step === 'function');

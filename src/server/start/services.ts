@@ -1,8 +1,11 @@
-import { inspect } from 'node:util';
+import { join } from 'node:path';
 import { Second } from '../../shared/units.ts';
 import type { ProductServices, ServiceTools } from '../define-product.ts';
+import { emptyLocationTable, type LocationTable } from '../errors/digest/location-table.ts';
+import { causesOf, parseStack, readError } from '../errors/digest/read-error.ts';
 import { report } from '../errors/report.ts';
 import type { Scrubber } from '../errors/scrub.ts';
+import { isError } from '../request/http-error.ts';
 import { StartError } from '../start-error.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -11,6 +14,9 @@ const SERVICES_CLOSE_TIME = 3 * Second;
 
 interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
+  /** The folder of the build. */
+  readonly dist?: string;
+  readonly table?: () => LocationTable;
 }
 
 /**
@@ -21,14 +27,14 @@ interface ServicesOptions extends ServiceTools {
 export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
   settings: Settings,
-  { scrubber, log }: ServicesOptions,
+  { scrubber, log, dist = join(process.cwd(), 'dist'), table = () => emptyLocationTable }: ServicesOptions,
 ) {
   let services: Services;
   try {
     const opening = product?.open(settings, { log });
     services = (await waitFor("The product's services have not opened", opening)) as Services; // without services, the type is undefined
   } catch (error) {
-    const thrown = scrubber.text(inspect(error));
+    const thrown = scrubber.text(describe(error, dist, table()));
     throw new StartError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
   }
 
@@ -50,4 +56,25 @@ export async function openServices<Settings, Services>(
       }
     },
   };
+}
+
+/** Returns the error and its causes, and once where they were thrown: the lines of the product. */
+function describe(thrown: unknown, dist: string, table: LocationTable): string {
+  const chain = causesOf(thrown);
+  const stacks = chain.toReversed().map((error) =>
+    parseStack(isError(error) ? (error.stack ?? '') : '', { dist }, readError(error).message)
+      .map((frame) => table.find(frame))
+      .filter((found) => found?.owner === 'product')
+      .map((found) => `\n    at ${found?.path}:${found?.line}`),
+  );
+  const lines = stacks.find((locations) => locations.length > 0) ?? [];
+  return chain.map(nameError).join('\nCaused by ') + [...new Set(lines)].join('');
+}
+
+/** An `AggregateError` of a connection has its reasons in its members, and no message. */
+function nameError(error: unknown): string {
+  const { message } = readError(error);
+  if (!isError(error)) return message;
+  const members = error instanceof AggregateError ? error.errors.map((member) => readError(member).message) : [];
+  return `${error.name}: ${[message, ...members].filter((text) => text !== '').join(', ')}`;
 }

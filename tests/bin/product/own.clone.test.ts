@@ -7,6 +7,26 @@ import { createVisitor } from '../../support/owned-app.ts';
 import { startMailServer } from '../../support/receivers.ts';
 import { CHANGED, type Clone, createClone, hasGit, project } from './clone.ts';
 
+/** Runs what the chapter of the guide adds to the accounts start. */
+const PIN_TEST = `import request from 'supertest';
+import { expect, it } from 'vitest';
+import { addNote, listNotes } from '#product-server/notes.ts';
+import { openApp } from '../../support/product/open-app.ts';
+import { addUser, openTestServices, startSession } from '../../support/product/visitor.ts';
+
+it('shows a pinned note first', async () => {
+  const { services } = await openTestServices();
+  const { app } = await openApp({ services });
+  const user = await addUser(services);
+  for (const text of ['Old', 'New']) await addNote(services.db, user, text);
+  const old = (await listNotes(services.db, user)).find(({ text }) => text === 'Old');
+  const cookie = await startSession(services, user);
+  const form = request(app).post('/notes').set({ cookie }).type('form');
+  await form.send({ _action: 'notes.pin', id: old?.id }).expect(303);
+  expect((await listNotes(services.db, user)).map(({ text }) => text)).toEqual(['Old', 'New']);
+});
+`;
+
 const PASSED = /^[1-9]\d* passed, 0 failed$/m;
 
 /** Checks an app by types, lint and its own tests. @returns what `npm test` printed */
@@ -133,11 +153,12 @@ describe('npm run own -- --with accounts', () => {
   test('leaves an app that passes its checks, with the chapter of the guide, also on PostgreSQL', async () => {
     followPage(clone.folder, readFileSync(join(project, 'docs/guide/accounts.md'), 'utf8'));
     await clone.run('npm run new -- page /about --static');
+    writeFileSync(join(clone.folder, 'tests/server/product/pin-notes.test.ts'), PIN_TEST);
     const said = await check(clone);
     for (const path of ['accounts/accounts.test.ts', 'pin-notes.test.ts']) {
       expect(said).toContain(`product/${path}`);
     }
-    expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(PASSED);
+    expect(await clone.run('npm test', { TEST_DATABASE: 'postgres' })).toMatch(PASSED);
   }, 900_000);
 
   test('runs on PostgreSQL with several servers, sends mail, and signs in with another provider', async () => {

@@ -106,6 +106,7 @@ describe.each(PARTS)('a control-flow response in %s', (_part, origin, toPage) =>
       const app = await start(toPage(end));
       const reply = await app.ask('/page');
       expect([reply.status, reply.headers['cache-control']]).toEqual([status, 'no-store']);
+      expect(reply.headers['retry-after']).toBe(status === 503 ? '5' : undefined);
       expect(reply.headers['x-error-digest']).toBeUndefined();
       expect(reply.text).toContain('<h2>Weir</h2>');
       expect(reply.text).toContain(`<section data-error="${kind}">`);

@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { ProductServices } from '../../../src/server/define-product.ts';
+import { emptyLocationTable, type LocationTable } from '../../../src/server/errors/digest/location-table.ts';
 import { report, reportTo } from '../../../src/server/errors/report.ts';
 import { openServices } from '../../../src/server/start/services.ts';
 import { StartError } from '../../../src/server/start-error.ts';
@@ -20,7 +21,14 @@ function open<Services>(product: ProductServices<typeof settings, Services> | un
     },
   });
   const scrubber = { text: (text: string) => text.replaceAll('correct-horse', '[redacted]') };
-  return { opened: openServices(product, settings, { scrubber, log }), failed, lines };
+  const table: LocationTable = {
+    ...emptyLocationTable,
+    find(frame) {
+      const found = emptyLocationTable.find(frame);
+      return found && { ...found, owner: found.path.endsWith('.test.ts') ? 'product' : found.owner };
+    },
+  };
+  return { opened: openServices(product, settings, { scrubber, log, table: () => table }), failed, lines };
 }
 
 afterEach(() => void vi.useRealTimers());
@@ -47,9 +55,17 @@ it('services that cannot be opened stop the start, with the error and its locati
   const error = await opened.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(StartError);
   expect(String(error)).toMatch(
-    /services cannot be opened, so the server does not start:\nError: cannot connect to[\s\S]*services\.test\.ts[\s\S]*ECONNREFUSED/,
+    /services cannot be opened, so the server does not start:\nError: cannot connect to .*\nCaused by Error: ECONNREFUSED\n {4}at tests\/server\/start\/services\.test\.ts:\d+(?:\n {4}at [^\n]+)*$/,
   );
   expect(String(error)).not.toContain('correct-horse');
+});
+
+it.each<[what: string, thrown: unknown, said: string]>([
+  ['has several reasons', new AggregateError([new Error('no ::1'), new Error('no 127.0.0.1')]), 'no ::1, no 127.0.0.1'],
+  ['is a text', 'the lake is dry', 'the lake is dry'],
+])('says why services cannot be opened, if the error %s', async (_what, thrown, said) => {
+  const { opened } = open({ open: () => Promise.reject(thrown) });
+  await expect(opened).rejects.toThrow(said);
 });
 
 it('services that do not close are reported, and have 3 seconds', async () => {

@@ -6,6 +6,7 @@ import type { AppContext } from '#product-server/context.ts';
 import { product } from '#product-server/index.ts';
 import { pages } from '#product-server/pages/index.ts';
 import { loaderArgs, type PageArgsOptions } from './page-args.ts';
+import { createTestSettings } from './test-settings.ts';
 
 /**
  * Renders a page of the product with its loaders: `await visitPage('/orders/7', { context: { orders } })`. Your services
@@ -17,5 +18,6 @@ export const visitPage = createVisitPage<AppContext, PageArgsOptions>({
   errorPages,
   pages,
   services: product.services,
+  createTestSettings,
   toArgs: loaderArgs,
 });

@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Mail } from '#engine/server';
-import { createPostgresDatabase } from '#engine/testing';
+import type { E2eServer } from '#engine/testing';
 import type { User } from '#product-server/accounts/auth.ts';
 import { openServices, type Services } from '#product-server/services.ts';
+import { createTestSettings } from './test-settings.ts';
 
-/** Returns where to open an empty database: SQLite, or PostgreSQL with `TEST_DATABASE=postgres npm test`. */
+/** Returns where to open an empty database: in memory, or in PostgreSQL if `createTestSettings()` says so. */
 export async function createEmptyDatabase(databaseFile = ':memory:') {
-  const isPostgres = process.env.TEST_DATABASE === 'postgres';
-  return { databaseFile, databaseUrl: isPostgres ? await createPostgresDatabase() : undefined };
+  const { DATABASE_URL: databaseUrl } = await createTestSettings();
+  return { databaseFile, databaseUrl };
 }
 
 export interface TestServicesOptions {
@@ -52,9 +53,9 @@ export async function startSession({ auth }: Services, { id }: User): Promise<st
 }
 
 /** Signs a new user in to the server of a browser test. @returns the cookie for `site.open(path, { cookie })` */
-export async function signInAt({ url, dataDir }: { url: string; dataDir: string }) {
+export async function signInAt({ url, dataDir, env }: Pick<E2eServer, 'url' | 'dataDir' | 'env'>) {
   const services = await openServices({
-    databaseUrl: undefined,
+    databaseUrl: env.DATABASE_URL,
     databaseFile: join(dataDir, 'app.sqlite'),
     secret: readFileSync(join(dataDir, 'auth-secret'), 'utf8'),
     origins: [url],

@@ -1,7 +1,7 @@
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request, Response } from 'express';
-import { requestInfo } from '#engine/server';
+import { HttpError, requestInfo } from '#engine/server';
 import type { Auth, User } from './auth.ts';
 
 /** Passes the visitor's address to better-auth. `toHeaders` replaces what the visitor sent in it. */
@@ -26,7 +26,12 @@ export async function findUser(auth: Auth, request: Request, response?: Response
   if (request.headers.cookie === undefined) return undefined;
   const isSent = response?.headersSent;
   const query = isSent ? { disableRefresh: true } : undefined;
-  const found = await auth.api.getSession({ headers: toHeaders(request), query, returnHeaders: true });
+  const found = await auth.api
+    .getSession({ headers: toHeaders(request), query, returnHeaders: true })
+    .catch((error: unknown) => {
+      // better-auth wraps what the database throws, such as 503 while all connections are in use.
+      throw error instanceof Error && error.cause instanceof HttpError ? error.cause : error;
+    });
   if (response && !isSent) sendCookies(response, found.headers);
   const { user } = found.response ?? {};
   return user && { id: user.id, email: user.email };

@@ -11,8 +11,11 @@ import type { OpenDatabase } from './open-database.ts';
 export async function migrate(opened: OpenDatabase, auth: BetterAuthOptions, migrations = all): Promise<void> {
   const { type } = opened;
   await opened.db.transaction().execute(async (db) => {
-    // Servers that start together wait for each other.
-    if (type === 'postgres') await sql`SELECT pg_advisory_xact_lock(hashtext('migrations'))`.execute(db);
+    if (type === 'postgres') {
+      await sql`SET LOCAL statement_timeout = 0`.execute(db);
+      // Servers that start together wait for each other.
+      await sql`SELECT pg_advisory_xact_lock(hashtext('migrations'))`.execute(db);
+    }
     await (await getMigrations({ ...auth, database: { db, type } })).runMigrations();
     await db.schema
       .createTable('migration')
@@ -22,7 +25,11 @@ export async function migrate(opened: OpenDatabase, auth: BetterAuthOptions, mig
     const done = new Set((await db.selectFrom('migration').select('name').execute()).map(({ name }) => name));
     for (const [name, run] of Object.entries(migrations)) {
       if (done.has(name)) continue;
-      await run(db);
+      try {
+        await run(db);
+      } catch (cause) {
+        throw new Error(`The migration ${name} failed.`, { cause });
+      }
       await db.insertInto('migration').values({ name }).execute();
     }
     await db.deleteFrom('session').where('expiresAt', '<=', new Date().toISOString()).execute();

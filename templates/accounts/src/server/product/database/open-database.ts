@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { NodeSqliteDialect } from '@better-auth/kysely-adapter/node-sqlite-dialect';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { HttpError } from '#engine/server';
 import type { Database, Tables } from './tables.ts';
 
 export interface DatabaseOptions {
@@ -15,7 +16,7 @@ export interface DatabaseOptions {
 export interface OpenDatabase {
   readonly db: Database;
   readonly type: 'sqlite' | 'postgres';
-  /** From now on, each query has a time limit. Migrations can take longer. */
+  /** From now on, connections have a time limit. Migrations can take longer. */
   limitQueries(): void;
 }
 
@@ -31,9 +32,11 @@ export function openDatabase({ databaseUrl, databaseFile }: DatabaseOptions): Op
   return { db, type: 'sqlite', limitQueries: () => undefined };
 }
 
-/** How long a request waits for a connection, and how long it can use one (ms). */
+/** How long a request waits for a connection, and how long a query can take (ms). */
 const CONNECT_TIME = 3000;
-const USE_TIME = 5000;
+const QUERY_TIME = 5000;
+/** How long a connection can be in use, and how long it can wait within a transaction (ms). */
+const USE_TIME = 2 * QUERY_TIME;
 
 function openPostgres(connectionString: string): OpenDatabase {
   const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: CONNECT_TIME, keepAlive: true });
@@ -43,8 +46,10 @@ function openPostgres(connectionString: string): OpenDatabase {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
-    // The locks of a transaction whose connection broke hold up others until PostgreSQL ends it.
-    client.query(`SET idle_in_transaction_session_timeout = ${2 * USE_TIME}`).catch(() => undefined);
+    // PostgreSQL cancels a query that is too slow. It would run on if only the connection were closed. The locks of a
+    // transaction whose connection broke hold up others until PostgreSQL ends it.
+    const limits = `SET statement_timeout = ${QUERY_TIME}; SET idle_in_transaction_session_timeout = ${USE_TIME}`;
+    client.query(limits).catch(() => undefined);
   });
   // If the network breaks, a connection may never answer again. It is closed then.
   pool.on('acquire', (client) => {
@@ -58,11 +63,40 @@ function openPostgres(connectionString: string): OpenDatabase {
     clearTimeout(timers.get(client));
     timers.delete(client);
   });
+  const dialect = new PostgresDialect({
+    pool: {
+      options: pool.options,
+      connect: () => pool.connect().catch(throwBusy),
+      end: () => pool.end(),
+    },
+  });
+  const db = new Kysely<Tables>({
+    dialect,
+    // Kysely logs an error before it throws it.
+    log(event) {
+      if (event.level === 'error') explain(event.error);
+    },
+  });
   return {
-    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    db,
     type: 'postgres',
     limitQueries() {
       isLimited = true;
     },
   };
+}
+
+/** While all connections are in use, visitors get 503. The queries that use them have incidents of their own. */
+function throwBusy(error: Error): never {
+  throw error.message === 'timeout exceeded when trying to connect' ? new HttpError(503) : error;
+}
+
+/** Says which limit a query reached, and removes the frames that pg and Kysely both add. */
+function explain(error: unknown): void {
+  if (!(error instanceof pg.DatabaseError)) return;
+  if (error.message.includes('statement timeout')) {
+    error.message = `The database took longer than ${QUERY_TIME / 1000} s and canceled the query (${error.message}). Make it faster, or raise QUERY_TIME in src/server/product/database/open-database.ts.`;
+  }
+  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
+  error.stack = [`${error.name}: ${error.message}`, ...new Set(frames)].join('\n');
 }
