@@ -64,17 +64,20 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
   const pages = Object.entries(routes)
     .map(([id, files]) => ({ id, files, size: measure(files) }))
     .sort((one, other) => other.size - one.size);
-  const most = pages[0] ? ` The largest page adds ${toText(pages[0].size)}: ${pages[0].id}.` : '';
+  const largestOf = ({ script, preloads }) =>
+    findLargestPackage([script, ...preloads].map((url) => outputs[outdir + url].inputs));
+  const toMost = ({ id, files, size }) => {
+    const from = largestOf(files);
+    return ` The largest page adds ${toText(size)}: ${id}${from === 'src' ? '' : `, most of it from ${from}`}.`;
+  };
   return [
-    `Scripts on every page: ${toText(measure(entry))} (gzip).${most}`,
+    `Scripts on every page: ${toText(measure(entry))} (gzip).${pages.slice(0, 1).map(toMost)}`,
     ...pages
       .filter(({ size }) => size > largeBytes)
-      .map(({ id, files, size }) => {
-        const largest = findLargestPackage(
-          [files.script, ...files.preloads].map((url) => outputs[outdir + url].inputs),
-        );
-        return `The page "${id}" adds ${toText(size)}, most of it from ${largest}. Load what visitors do not need at once with lazy() of React.`;
-      }),
+      .map(
+        ({ id, files, size }) =>
+          `The page "${id}" adds ${toText(size)}, most of it from ${largestOf(files)}. Load what visitors do not need at once with lazy() of React.`,
+      ),
   ];
 }
 

@@ -63,6 +63,7 @@ export interface PortParts {
     readonly files: ReadonlyMap<string, PublicFile>;
     /** Finds assets of earlier builds. */
     readonly findOldAsset?: AssetsOptions['findOldAsset'];
+    readonly scriptPolicy?: AssetsOptions['scriptPolicy'];
     readonly compression?: boolean;
     /** Receives browser reports. `fail` answers if the tunnel itself fails. */
     readonly tunnel?: (fail: ErrorHandler) => Step;
@@ -153,7 +154,12 @@ export function createApp(
       apiOrigins(site.api.origins, (path) => isProductsApi(path) && (!existing || isOurs(path))),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
     answers.tunnel?.(fail),
-    assets({ files, findOldAsset: answers.findOldAsset, passesOn: existing !== undefined }),
+    assets({
+      files,
+      findOldAsset: answers.findOldAsset,
+      scriptPolicy: answers.scriptPolicy,
+      passesOn: existing !== undefined,
+    }),
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),

@@ -147,7 +147,7 @@ describe('the client bundle', () => {
       contents: new Uint8Array(size),
     }));
     expect(describeScripts(assets, { outputs }, 'out', compressed)).toEqual([
-      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts.',
+      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts, most of it from @acme/charts.',
       'The page "charts" adds 152.3 kB, most of it from @acme/charts. Load what visitors do not need at once with lazy() of React.',
     ]);
   });

@@ -1,8 +1,32 @@
 import type { Request } from 'playwright-core';
 import { expect, it } from 'vitest';
+import type { OwnedApp } from '../support/owned-app.ts';
 import { openPage, useRecipe, userAgent } from './recipe.ts';
 
-const app = useRecipe('tanstack-query', () => undefined, { withPackages: true });
+const HOME = 'src/shared/product/pages/home/home.tsx';
+
+/** Adds a query whose initial data is a deferred value. */
+const addSales = (app: OwnedApp) => {
+  app.replace(
+    HOME,
+    '      </Form>',
+    '      </Form>\n<Await value={data.sales} fallback="Counting…">{(it) => <Sales loaded={it} />}</Await>',
+  );
+  app.replace(HOME, 'import { createClient,', "import { Sales } from './sales.tsx';\nimport { Await, createClient,");
+  app.write({
+    'src/shared/product/pages/home/sales.tsx': `
+      import { useQuery } from '@tanstack/react-query';
+      import { useLoaded } from '../../loaded.ts';
+      export function Sales({ loaded }) {
+        const queryFn = async () => (await fetch('/api/sales')).json();
+        const sales = useQuery({ queryKey: ['sales'], queryFn, initialData: loaded });
+        useLoaded(['sales'], loaded);
+        return <p>{\`\${sales.data.total} sold\`}</p>;
+      }`,
+  });
+};
+
+const app = useRecipe('tanstack-query', addSales, { withPackages: true });
 
 it('renders queries on the server, a deferred one later, and hydrates them without a request', async () => {
   const { url, log } = await app.start();

@@ -16,7 +16,7 @@ const biome = join(project, 'node_modules/.bin/biome');
 /** What the docs and the commands write. */
 const PRODUCT = ['src/shared/product', 'src/server/product', 'src/client/product'];
 /** Files that recipes import and do not show. */
-const IMPORTED = ['notice.md', 'lake-640.webp', 'lake-1280.webp', 'map.svg'];
+const IMPORTED = ['lake-640.webp', 'lake-1280.webp', 'map.svg'];
 const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
 function createWhole(name: string): OwnedApp {

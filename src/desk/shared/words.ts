@@ -32,7 +32,8 @@ const TEXT_HINTS: readonly (readonly [sample: RegExp, hint: string])[] = [
     'A script was inserted with a URL that no Trusted Types policy has checked. Use loadScript() of docs/recipes/other-hosts.md.',
   ],
   [
-    /^[^|]*\|[^<]*\{/,
+    // A rule of CSS, and not JSON.
+    /^[^|]*\|(?!\s*(?:\[\s*)?[{"])[^<]*\{/,
     'A component library set styles as HTML. It needs the Trusted Types policy of docs/recipes/component-libraries.md.',
   ],
   [

@@ -6,25 +6,33 @@ import { acceptsEncoding, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { endWith, sendText } from '../request/send-body.ts';
 import { isRead, type Step } from '../request/step.ts';
-import { createAsset, type PublicFile, type Representation } from './public-files.ts';
+import { createAsset, type PublicFile, type Representation, SCRIPT_TYPE } from './public-files.ts';
 
 export interface AssetsOptions {
   readonly files: ReadonlyMap<string, PublicFile>;
   /** Finds an asset of another build by its path, for pages that were open during a deploy. It must not reject. */
   readonly findOldAsset?: (path: string) => Promise<Uint8Array | undefined>;
+  /** The content policy of JavaScript files. By default, workers of them can load nothing. */
+  readonly scriptPolicy?: string;
   /** Passes unknown assets on to an existing app. By default, unknown paths under `/assets/` are 404. */
   readonly passesOn?: boolean;
 }
 
 /** Serves the built client from an index of its files. */
-export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions): Step {
+export function assets({ files, findOldAsset, scriptPolicy, passesOn = false }: AssetsOptions): Step {
   async function sendOld(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): Promise<void> {
     const bytes = await findOldAsset?.(path);
     const file = bytes && createAsset(path, bytes);
     if (res.destroyed) return;
-    if (file) sendFile(req, res, file);
+    if (file) send(req, res, file);
     else if (passesOn) next();
     else sendText(res, 404, 'There is no such file.');
+  }
+
+  function send(req: IncomingMessage, res: ServerResponse, file: PublicFile): void {
+    // Also for 304, because a browser replaces the headers in its cache.
+    if (scriptPolicy && file.type === SCRIPT_TYPE) res.setHeader('Content-Security-Policy', scriptPolicy);
+    sendFile(req, res, file);
   }
 
   return function assets(req, res, next) {
@@ -39,7 +47,7 @@ export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions)
       return;
     }
     if (!file) return sendOld(req, res, path, next);
-    sendFile(req, res, file);
+    send(req, res, file);
   };
 }
 

@@ -17,8 +17,11 @@ export interface ContentSources {
   readonly connect?: readonly string[];
   readonly media?: readonly string[];
   readonly frame?: readonly string[];
+  /** Also where workers can load scripts from. */
   readonly worker?: readonly string[];
   readonly form?: readonly string[];
+  /** The texts of constant inline scripts, which run in all pages by their hashes, without a nonce. */
+  readonly inlineScript?: readonly string[];
   /** Names of further Trusted Types policies. */
   readonly trustedTypes?: readonly string[];
 }
@@ -75,7 +78,7 @@ export function createContentPolicy(
 ) {
   requireKnown(extra);
   const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
-  const { style = [], staticStyle = [] } = extra;
+  const { style = [], staticStyle = [], inlineScript = [], worker = [] } = extra;
   const styles = toStyles(style);
   const hasStyleNonce = !style.includes(ANY_INLINE);
   const rest = [
@@ -86,25 +89,35 @@ export function createContentPolicy(
     "manifest-src 'self'",
     ...optional('media-src', extra.media),
     ...optional('frame-src', extra.frame),
-    ...optional('worker-src', extra.worker),
+    ...(worker.length > 0 ? [directive('worker-src', "'self'", worker)] : []),
     directive('form-action', "'self'", extra.form),
     "base-uri 'none'",
     "object-src 'none'",
     "frame-ancestors 'none'",
     ...report,
   ].join('; ');
-  const hashes = [earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource).join(' ');
+  const ownHashes = inlineScript.map(toHashSource);
+  const hashes = [...[earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource), ...ownHashes].join(' ');
   const staticStyles = toStyles([...style, ...staticStyle]);
   const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${staticStyles}; ${rest}`;
+  const scriptFilePolicy = [
+    "default-src 'none'",
+    directive('script-src', "'self'", worker),
+    directive('connect-src', "'self'", extra.connect),
+    "frame-ancestors 'none'",
+    ...report,
+  ].join('; ');
   const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
   const reportOnlyPolicy = ["require-trusted-types-for 'script'", trustedTypes, ...report].join('; ');
 
   return {
     /** For a page that is rendered for one request. It has no `ETag`: a 304 would change the nonce of the cached policy. */
     forNonce: (nonce: string) =>
-      `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${styles}${hasStyleNonce ? ` 'nonce-${nonce}'` : ''}; ${rest}`,
-    /** For a page that can be cached: constant, and only `earlyScript` and `bootScript` can run. */
+      `default-src 'none'; script-src ${[`'nonce-${nonce}'`, ...ownHashes].join(' ')} 'strict-dynamic'; ${styles}${hasStyleNonce ? ` 'nonce-${nonce}'` : ''}; ${rest}`,
+    /** For a page that can be cached: constant, and only `earlyScript`, `bootScript` and `inlineScript` can run. */
     forStatic: () => staticPolicy,
+    /** For a JavaScript file: a worker has the policy that its script is sent with, and not that of the page. */
+    forScriptFiles: () => scriptFilePolicy,
     /** `Content-Security-Policy-Report-Only`: Trusted Types, for both kinds of page. */
     reportOnly: () => reportOnlyPolicy,
     /** The body of the first script of every page, or the empty text. */
@@ -118,14 +131,14 @@ function toHashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-const KINDS = 'style staticStyle image font connect media frame worker form trustedTypes'.split(' ');
+const KINDS = 'style staticStyle image font connect media frame worker form inlineScript trustedTypes'.split(' ');
 
 /** Checks what the compiler checks in `defineProduct()`. */
 function requireKnown(extra: ContentSources): void {
   const unknown = Object.keys(extra).find((kind) => !KINDS.includes(kind));
   if (unknown === undefined) return;
   const advice = unknown.startsWith('script')
-    ? "Scripts of other hosts need the page's nonce instead: see docs/recipes/other-hosts.md."
+    ? 'Scripts of other hosts need no source: see docs/recipes/other-hosts.md. For your own inline scripts, use inlineScript.'
     : `Use one of these: ${KINDS.join(', ')}.`;
   throw new WiringError(`\`contentSources\` has no \`${unknown}\`. ${advice}`);
 }

@@ -26,8 +26,11 @@ export interface PublicFile {
 
 const ENCODINGS = { '.br': 'br', '.zst': 'zstd', '.gz': 'gzip' } as const;
 
+export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+
 const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
+  '.js': SCRIPT_TYPE,
+  '.mjs': SCRIPT_TYPE,
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',

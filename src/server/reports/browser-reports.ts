@@ -120,8 +120,15 @@ function read(type: string, body: JsonRecord, sender: ReportSender): ReportConte
   return type === 'network-error' ? 'network-error' : 'other-type';
 }
 
-/** What React sets as HTML to make a `<script>` in the browser, such as one with JSON-LD. It never runs. */
-const EMPTY_SCRIPT = 'Element innerHTML|<script></script>';
+/** Text that is not from a Trusted Types policy, and that cannot run code of others. The browser cuts it short. */
+const HARMLESS_SINKS: readonly RegExp[] = [
+  // To make a `<script>`, React sets it as HTML. It never runs.
+  /^Element innerHTML\|<script><\/script>$/,
+  // React fills it, here with JSON-LD.
+  /^(?:Element innerHTML|HTMLScriptElement \w+)\|[\s[]*\{\s*"@/,
+  // A browser only accepts scripts of this site, apart from `data:` and `blob:`.
+  /^(?:ServiceWorkerContainer register|(?:Shared)?Worker constructor)\|(?!\s*(?:data|blob):)/i,
+];
 
 function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | string {
   const [directive = ''] = toLine(body.effectiveDirective, MAX_VALUE_LENGTH)?.split(' ', 1) ?? [];
@@ -129,7 +136,8 @@ function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | 
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
   if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
     return 'extension';
-  if (body.sample === EMPTY_SCRIPT) return 'empty-script';
+  const { sample } = body;
+  if (typeof sample === 'string' && HARMLESS_SINKS.some((sink) => sink.test(sample))) return 'harmless-sink';
   const source = blocked.startsWith('trusted-types-') ? readSource(body, sender) : undefined;
   if (source === 'other-host') return source;
   return {

@@ -94,7 +94,7 @@ interface PortFacts {
 }
 
 function toPortParts(
-  { basics, failures, tracker }: Opened,
+  { basics, failures, product, tracker }: Opened,
   readiness: Readiness,
   { origins, files, metricsPaths, canOpen }: PortFacts,
 ): PortParts {
@@ -114,6 +114,7 @@ function toPortParts(
       fixed: [checkPage({ trust, checkToken: access.checkToken }), metricsPaths],
       files,
       findOldAsset: tracker?.findAsset,
+      scriptPolicy: product.scriptPolicy,
       compression: config.compression,
       tunnel: openTunnel(
         { path: config.tunnelPath, origins, canOpen },

@@ -88,6 +88,7 @@ async function openProduct<Settings, Services, Own extends object>(
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
   const { earlyScript, reportPath, traced } = page;
+  const policy = createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true });
   const pages = await createPages({
     app: {
       routes,
@@ -101,7 +102,7 @@ async function openProduct<Settings, Services, Own extends object>(
       manifest: build.manifest,
       funnel,
       log: appLog,
-      policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+      policy,
       origins,
       traceTargets: config.traceTargets,
       traced,
@@ -127,6 +128,8 @@ async function openProduct<Settings, Services, Own extends object>(
       visitorId: product.reporting?.visitorId,
     },
     upgrades,
+    /** The content policy of JavaScript files. */
+    scriptPolicy: policy.forScriptFiles(),
     /** Limits the pages in progress. */
     limiter,
     /** Closes the services. */

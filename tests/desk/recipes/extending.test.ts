@@ -1,14 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useRecipe } from '../../recipes/recipe.ts';
+import { openPage, useRecipe } from '../../recipes/recipe.ts';
 import { type RunningApp, startApp } from '../../support/owned-app.ts';
 
 const app = useRecipe('extending', (it) => {
   it.replace('src/server/product/pages/index.ts', 'home: null', 'home');
   it.replace('src/server/product/pages/index.ts', 'import', "import { home } from './home.ts';\nimport");
+  it.replace('src/server/product/pages/index.ts', 'home,', 'home, kept: null,');
+  it.replace(
+    'src/shared/product/routes.tsx',
+    "{ id: 'home'",
+    "{ id: 'kept', path: '/kept', mode: 'static', page: () => import('./pages/kept.tsx') }, { id: 'home'",
+  );
+  it.replace(
+    'src/server/product/index.ts',
+    '  upgrades: createUpgrades,',
+    '  upgrades: createUpgrades,\n  contentSources: { inlineScript: [theme] },',
+  );
+  it.replace('src/server/product/index.ts', 'import', "import { theme } from '../../shared/product/theme.ts';\nimport");
+  it.replace(
+    'src/shared/product/document.tsx',
+    '{head}',
+    '<script dangerouslySetInnerHTML={{ __html: theme }} />{head}',
+  );
+  it.replace('src/shared/product/document.tsx', 'import', "import { theme } from './theme.ts';\nimport");
   it.write({
-    'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.',
+    'src/server/product/pages/home.ts': `
+      import { definePage } from '../context.ts';
+      export const home = definePage({
+        acceptPostsFrom: ['https://pay.example'],
+        actions: { default: ({ form }) => ({ paid: String(form.get('receipt')) }) },
+      });`,
+    'src/shared/product/pages/kept.tsx': 'export default () => <title>Kept</title>;',
     'src/server/product/api/index.ts': `
       import { Router } from 'express';
       import { resource } from '#engine/server';
@@ -25,13 +50,20 @@ beforeAll(async () => {
 afterAll(() => running?.stop());
 
 describe("the app's files", () => {
-  it('provide a page with texts and a nonce', async () => {
+  it('provide a page with a nonce', async () => {
     const { url } = running;
     const reply = await fetch(url);
     const html = await reply.text();
-    expect(html).toContain('<h1>Home</h1><p>A text that a plugin brought.</p>');
-    const nonce = /<script nonce="([^"]+)">document\.documentElement/.exec(html)?.[1];
+    expect(html).toContain('<h1>Home</h1>');
+    const nonce = /<script nonce="([^"]+)">window\.started/.exec(html)?.[1];
     expect(reply.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
+  });
+
+  it.each(['/', '/kept', '/nowhere'])('set the theme before the page is shown: %s', async (path) => {
+    const before = (page: Page) => page.addInitScript(() => localStorage.setItem('theme', 'dark'));
+    const { page, complaints } = await openPage(running.url + path, { before });
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+    expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
   });
 
   it('close a page and its data with one step', async () => {

@@ -26,6 +26,8 @@ for (const [name, bytes] of Object.entries({
   '/assets/unknown.canary': 'x',
   '/favicon.svg': '<svg/>',
   '/robots.txt': 'User-agent: *\n',
+  '/sw.js': 'x',
+  '/sw.mjs': 'x',
   '/songs.canary': 'x',
   '/sitemap.xml.gz': 'x',
   '/google1.html': 'google-site-verification: google1.html',
@@ -37,7 +39,8 @@ for (const [name, bytes] of Object.entries({
 })) {
   writeFileSync(join(dist, 'client', name), bytes);
 }
-const app = createTestApp({ files: indexPublicFiles(dist) });
+const SCRIPT_POLICY = "default-src 'none'; script-src 'self'";
+const app = createTestApp({ files: indexPublicFiles(dist), scriptPolicy: SCRIPT_POLICY });
 
 const ask = (path: string, headers: Record<string, string> = {}, method: 'get' | 'head' = 'get'): Test =>
   request(app)
@@ -70,6 +73,18 @@ describe('an asset', () => {
     ['/favicon.svg', 'cross-origin'],
   ])('%s can be embedded by pages of: %s', async (path, policy) => {
     expect((await ask(path).expect(200)).headers['cross-origin-resource-policy']).toBe(policy);
+  });
+
+  it.each([ASSET, '/sw.js', '/sw.mjs'])('is a script with a policy that a worker inherits: %s', async (path) => {
+    const { headers } = await ask(path).expect(200, /./);
+    expect(headers).toMatchObject({
+      'content-security-policy': SCRIPT_POLICY,
+      'content-type': 'text/javascript; charset=utf-8',
+    });
+    // A browser replaces the headers in its cache by these.
+    const known = await ask(path, { 'If-None-Match': String(headers.etag) }).expect(304);
+    expect(known.headers['content-security-policy']).toBe(SCRIPT_POLICY);
+    expect((await ask('/favicon.svg').expect(200)).headers['content-security-policy']).not.toBe(SCRIPT_POLICY);
   });
 
   it.each([

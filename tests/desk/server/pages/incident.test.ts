@@ -111,6 +111,8 @@ describe('an incident', () => {
     ],
     [['other-hosts.md'], 'csp', { sample: 'HTMLScriptElement src|https://stats.example/a.js' }, types],
     [['html.md'], 'csp', { sample: 'Element innerHTML|<b>Bold</b><style>a{}' }, types],
+    [['html.md'], 'csp', { sample: 'Element innerHTML|[{"@context":"https://schema.org"' }, types],
+    [['component-libraries.md'], 'csp', { sample: 'Element innerHTML|[data-radix-viewport]{overflow' }, types],
   ])('shows %j of the kind %s', async (parts, kind, extra, title = 'Error') => {
     const words = toWords((await showOf({ at: NOW, kind, title, extra })).text);
     for (const part of parts) expect(words).toContain(part);
