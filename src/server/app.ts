@@ -160,10 +160,11 @@ export function createApp(
       scriptPolicy: answers.scriptPolicy,
       passesOn: existing !== undefined,
     }),
+    // First, so that the log of a refused request shows no secret of its path.
+    api?.named,
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
-    api?.named,
     inFlight && recordInFlight(inFlight, scrubPath),
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.

@@ -172,17 +172,19 @@ it.each<[string, RequestHandler]>([
   }
 });
 
-it('redacts the secret in the path of an operation that a step refuses', async () => {
+it.each<[who: string, status: number, parts: TestAppOptions]>([
+  ['a step refuses', 401, { steps: [(_req, res) => void res.sendStatus(401)] }],
+  ['a busy server refuses', 503, { overload: { level: 9, reason: 'pages' } }],
+])('redacts the secret in the path of an operation that %s', async (_who, status, parts) => {
   const { log, lines } = spyOnLog();
   const replies = { 200: { about: 'An invitation.', body: z.object({}) } };
   const contract = { read: operation({ method: 'GET', path: '/invitations/:token', summary: 'Read', replies }) };
   const api = [implement(contract, { read: () => ({ status: 200, body: {} }) })];
-  const refuse: RequestHandler = (_req, res) => void res.sendStatus(401);
   const scrubPath = createPathScrubber(createScrubber());
-  await request(createTestApp({ log, api, scrubPath, steps: [refuse] }))
+  await request(createTestApp({ log, api, scrubPath, ...parts }))
     .get('/api/invitations/canary')
-    .expect(401);
-  expect(lines).toMatchObject([{ status: 401, route: '/api/invitations/:token', path: '/api/invitations/[redacted]' }]);
+    .expect(status);
+  expect(lines).toMatchObject([{ status, route: '/api/invitations/:token', path: '/api/invitations/[redacted]' }]);
 });
 
 it.each<[what: string, parts: TestAppOptions]>([

@@ -160,9 +160,9 @@ export function createFinder(operations: readonly ServedOperation[]): FindOperat
   );
   const matchers = all.filter(({ pattern }) => pattern.includes(':')).map(toMatcher);
   // Each request asks twice, and most are answered before the next one begins.
-  let last: { readonly path: string; readonly found: Found | undefined } = { path: '', found: undefined };
+  let last: { readonly path: string; readonly found: Found | undefined } | undefined;
   return (path) => {
-    if (path !== last.path) last = { path, found: fixed.get(withoutSlash(path)) ?? findFirst(path, matchers) };
+    if (last?.path !== path) last = { path, found: fixed.get(withoutSlash(path)) ?? findFirst(path, matchers) };
     return last.found;
   };
 }

@@ -9,7 +9,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** Others, such as `List-Unsubscribe`: up to 20 of up to 900 ASCII characters. The mail's own cannot be replaced. */
+  /** Such as `List-Unsubscribe`: up to 20 of up to 900 ASCII characters. The mail's own cannot be replaced. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -67,7 +67,7 @@ const OWN_HEADER =
 
 function requireHeaders(headers: Readonly<Record<string, string>>): void {
   const entries = Object.entries(headers);
-  if (entries.length > MAX_HEADERS) throw new Error(`A mail can have at most ${MAX_HEADERS} headers of its own.`);
+  if (entries.length > MAX_HEADERS) throw new Error(`A mail can have at most ${MAX_HEADERS} additional headers.`);
   for (const [name, value] of entries) {
     if (!HEADER_NAME.test(name) || OWN_HEADER.test(name) || !HEADER_VALUE.test(value))
       throw new Error(

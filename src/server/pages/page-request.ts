@@ -32,7 +32,7 @@ export abstract class PageRequest {
   /** Path and query, as in the address bar. */
   readonly path: string;
   readonly search: string;
-  /** Time for the whole request, including deferred values (ms). */
+  /** Time for the page, including deferred values (ms). An action before it is not cut. */
   readonly deadlineMs: number;
   /** Send the page in one piece: a visitor without scripts would never see deferred content in its place. */
   abstract readonly isFull: boolean;

@@ -99,7 +99,7 @@ export async function renderForEveryone<Page>(
 }
 
 /** React's script that keeps a form whose action is a function until the page is hydrated. */
-const REPLAY_SCRIPT = /<script[^>]*>addEventListener\("submit",.*?<\/script>/s;
+const REPLAY_SCRIPT = /<script[^>]*>addEventListener\("submit",[^<]*"javascript:throw [^<]*<\/script>/;
 
 /** Receives a page that is cached. */
 export class MemoryTarget implements PageTarget {

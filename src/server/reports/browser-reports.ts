@@ -120,14 +120,19 @@ function read(type: string, body: JsonRecord, sender: ReportSender): ReportConte
   return type === 'network-error' ? 'network-error' : 'other-type';
 }
 
-/** Text that is not from a Trusted Types policy, and that cannot run code of others. The browser cuts it short. */
+/**
+ * Text that is not from a Trusted Types policy, and that cannot run code of others. The browser cuts it short, so only its
+ * start is known.
+ */
 const HARMLESS_SINKS: readonly RegExp[] = [
   // To make a `<script>`, React sets it as HTML. It never runs.
   /^Element innerHTML\|<script><\/script>$/,
   // React fills it, here with JSON-LD.
-  /^(?:Element innerHTML|HTMLScriptElement \w+)\|[\s[]*\{\s*"@/,
-  // A browser only accepts scripts of this site, apart from `data:` and `blob:`.
-  /^(?:ServiceWorkerContainer register|(?:Shared)?Worker constructor)\|(?!\s*(?:data|blob):)/i,
+  /^Element innerHTML\|[\s[]*\{\s*"@\w+"\s*:/,
+  // No script can begin with the key of an object, but with an array, which can call functions.
+  /^HTMLScriptElement \w+\|\s*\{\s*"@\w+"\s*:/,
+  // A browser only accepts scripts of this site, apart from `data:` and `blob:`, in which it ignores control characters.
+  /^(?:ServiceWorkerContainer register|(?:Shared)?Worker constructor)\|(?:https?:|[^:\s\p{Cc}]*$)/u,
 ];
 
 function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | string {
@@ -136,8 +141,9 @@ function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | 
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
   if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
     return 'extension';
-  const { sample } = body;
-  if (typeof sample === 'string' && HARMLESS_SINKS.some((sink) => sink.test(sample))) return 'harmless-sink';
+  // Other samples are the start of a blocked style, which could begin with the same words.
+  const sink = blocked === 'trusted-types-sink' ? body.sample : undefined;
+  if (typeof sink === 'string' && HARMLESS_SINKS.some((harmless) => harmless.test(sink))) return 'harmless-sink';
   const source = blocked.startsWith('trusted-types-') ? readSource(body, sender) : undefined;
   if (source === 'other-host') return source;
   return {

@@ -46,7 +46,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
   }
 }
 
-/** A port that was given as an option would otherwise be ignored in silence. */
+/** A port that was given as an option would otherwise be ignored silently. */
 function requireKnownOptions(args: readonly string[]): void {
   const unknown = args.find((arg) => arg.startsWith('-') && arg !== '--check');
   if (unknown !== undefined)

@@ -139,6 +139,14 @@ describe('an operation', () => {
     await walk(app, ['GET /other', {}, 200, { body: 'plain' }]);
   });
 
+  it('answers the path of the API itself', async () => {
+    await walk(
+      serve({ root: operation({ ...GET, path: '/' }) }, { root: done }),
+      ['GET ', {}, 204],
+      ['GET /', {}, 204],
+    );
+  });
+
   it('matches in exact case, so that a step which guards its path sees each of its requests', async () => {
     const secrets = {
       getFixed: operation({ ...get200(z.unknown()), path: '/admin/secret' }),

@@ -51,6 +51,21 @@ it.each<[string, string | undefined, string | undefined]>([
 });
 
 describe('reports that create incidents', () => {
+  it.each([
+    ['HTMLScriptElement text|{"@a";alert(1)}', {}],
+    ['HTMLScriptElement text|[{"@context":1},alert(1)]', {}],
+    ['Element innerHTML|{"@<img src=x onerror=alert(1)>', {}],
+    ['Worker constructor|data:,alert(1)', {}],
+    ['Worker constructor|\u0000 d\tata:,alert(1)', {}],
+    [`SharedWorker constructor|${' '.repeat(40)}`, {}],
+    ['ServiceWorkerContainer register|BLOB:https://shop.example/1', {}],
+    ['Worker constructor|/x{}', { effectiveDirective: 'style-src-elem', blockedURL: 'inline' }],
+  ])('are violations that only begin as harmless ones do: %j', async (sample, more) => {
+    const sink = { effectiveDirective: 'require-trusted-types-for', blockedURL: 'trusted-types-sink' };
+    expect(await post(violation({ ...sink, sample, ...more }))).toBe(204);
+    expect(site.failures).toMatchObject([{ kind: 'csp' }]);
+  });
+
   it('are CSP violations, grouped by directive and blocked host, and scrubbed', async () => {
     const place = { sourceFile: `${site.origin}/assets/a.js`, lineNumber: 3, columnNumber: 4 };
     expect(await post([violation({ ...place, sample: 'x hushSample' })])).toBe(204);
@@ -144,6 +159,7 @@ describe('reports that are dropped and counted', () => {
           'HTMLScriptElement textContent|{"@graph":[{"@type":"Product"',
           'ServiceWorkerContainer register|/sw.js',
           'Worker constructor|https://shop.example/assets/resize-X7',
+          'SharedWorker constructor|assets/hub.js',
         ].map(sinkViolation),
     ],
     ['have an unknown type', 'other-type', () => ['coep', 'x'].map((type) => report(type, {}))],

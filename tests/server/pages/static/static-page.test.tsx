@@ -171,6 +171,13 @@ describe('a static page', () => {
     },
   );
 
+  it("keeps the product's own inline script about forms", async () => {
+    const __html = '<script>addEventListener("submit",count)</script>';
+    const view = () => <div dangerouslySetInnerHTML={{ __html }} />;
+    const { text } = await (await startPages(staticPage(undefined, { view }))).ask('/page');
+    expect(text).toContain(__html);
+  });
+
   it('receives only the query parameters that it lists, in a fixed order', async () => {
     let loads = 0;
     const app = await startPages(
