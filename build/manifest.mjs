@@ -71,7 +71,7 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
     return ` The largest page adds ${toText(size)}: ${id}${from === 'src' ? '' : `, most of it from ${from}`}.`;
   };
   return [
-    `Scripts on every page: ${toText(measure(entry))} (gzip).${pages.slice(0, 1).map(toMost)}`,
+    `Scripts on every page: ${toText(measure(entry))} (gzip).${pages[0] ? toMost(pages[0]) : ''}`,
     ...pages
       .filter(({ size }) => size > largeBytes)
       .map(

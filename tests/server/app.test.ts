@@ -201,7 +201,7 @@ it.each<[what: string, parts: TestAppOptions]>([
   await request(app).get(`${base}/invitations/canary`).expect(200);
   await request(app).get(`${base}/broken/canary`).expect(500);
   const [answered, failure, failed] = lines;
-  expect(answered).toMatchObject({ route: `${base}/invitations/:token`, path: `${base}/invitations/[redacted]` });
+  expect(answered).toMatchObject({ route: '/invitations/:token', path: `${base}/invitations/[redacted]` });
   expect(failure).toMatchObject({ msg: 'A request failed.', url: `${base}/broken/[redacted]` });
   expect(failed).toMatchObject({ path: `${base}/broken/[redacted]` });
 });
@@ -211,6 +211,22 @@ function invitations(): Router {
     .get('/invitations/:token', (_req, res) => void res.send('ok'))
     .get('/broken/:token', raise);
 }
+
+it('names the route of a router of Express, without the values of where it is mounted', async () => {
+  const { log, lines } = spyOnLog();
+  const confirm = Router().get('/confirm/:id', (_req, res) => void res.send('ok'));
+  const routes = Router()
+    .get('/orders/:id', (_req, res) => void res.send('ok'))
+    .use('/reset/:token', confirm);
+  const api = Router().get('/orders/:id', (_req, res) => void res.send('ok'));
+  const steps = [Router().get('/{*path}', (_req, _res, next) => next())];
+  const app = createTestApp({ log, routes, api, steps });
+  for (const path of ['/orders/7', '/api/orders/7', '/reset/canary/confirm/7'])
+    await request(app).get(path).expect(200);
+  for (const path of ['/none', '/api/none']) await request(app).get(path).expect(404);
+  const named = ['/orders/:id', '/api/orders/:id', '/confirm/:id'];
+  expect(lines.map(({ route }) => route)).toEqual([...named, undefined, undefined]);
+});
 
 it.each([
   ['GET', '/%00', 400],

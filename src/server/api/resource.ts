@@ -33,7 +33,9 @@ export function resource(path: string, methods: Methods): Router {
 /** Answers unknown paths under `/api` with JSON, never with a page. */
 export function apiNotFound(): RequestHandler {
   return function apiNotFound(req, _res, next) {
-    next(isApiPath(requestInfo(req).path) ? notFoundHere() : undefined);
+    const info = requestInfo(req);
+    info.express = undefined; // the route of a router that has passed the request on
+    next(isApiPath(info.path) ? notFoundHere() : undefined);
   };
 }
 

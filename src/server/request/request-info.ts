@@ -61,7 +61,7 @@ export class RequestInfo {
   route: string | undefined;
   /** Set while Express has the request. */
   express: Pick<Request, 'route' | 'baseUrl'> | undefined;
-  /** The existing app has it, whose routes are not known. */
+  /** The existing app has it. */
   isExistingApps = false;
   /** Another site sent it. Only the product's steps and the existing app get it. */
   isCrossSite = false;
@@ -133,8 +133,7 @@ export class RequestInfo {
 
   /**
    * The pattern of the route, also if a router of Express has matched it: it names what was asked for in logs, and shows
-   * which parts of the path are secret. After an error, Express has forgotten where the router was mounted, so it can be
-   * the end of the pattern.
+   * which parts of the path are secret. Of a router that is mounted in another one, it is the end of the pattern.
    */
   get pattern(): string | undefined {
     return this.route ?? this.#expressRoute ?? toPattern(this.express);
@@ -209,10 +208,14 @@ export class RequestInfo {
   }
 }
 
-/** A route can also be a list or a regular expression. */
+/**
+ * Where a router is mounted, Express only keeps the values of the parameters, which can be secrets. A route can also be a
+ * list or a regular expression.
+ */
 function toPattern(request: RequestInfo['express']): string | undefined {
   const path: unknown = request?.route?.path;
-  return typeof path === 'string' ? `${request?.baseUrl}${path}` : undefined;
+  if (typeof path !== 'string') return undefined;
+  return request?.baseUrl === '/api' ? `/api${path}` : path;
 }
 
 const INFO = Symbol('spillway.request-info');

@@ -94,7 +94,7 @@ function throwBusy(error: Error): never {
 /** Says which limit a query reached, and removes the frames that pg and Kysely both add. */
 function explain(error: unknown): void {
   if (!(error instanceof pg.DatabaseError)) return;
-  if (error.message.includes('statement timeout')) {
+  if (error.code === '57014') {
     error.message = `The database took longer than ${QUERY_TIME / 1000} s and canceled the query (${error.message}). Make it faster, or raise QUERY_TIME in src/server/product/database/open-database.ts.`;
   }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
