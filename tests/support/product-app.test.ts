@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defineProduct, defineSettings } from '../../src/server/define-product.ts';
 import { parsed } from '../../src/server/settings.ts';
@@ -45,3 +46,16 @@ it('opens services with a temporary folder and the settings that a test gives, n
   expect(opened.map(({ url }) => url)).toEqual(['', own, ofTests, own]);
   expect(dirname(opened[0]?.dataDir ?? '')).toBe(tmpdir());
 });
+
+it('lists the failures also while a timer of a service starts itself again and again', async () => {
+  let timer: NodeJS.Timeout | undefined;
+  const poll = () => {
+    timer = setTimeout(poll, 500);
+  };
+  const services = { open: poll, close: () => clearTimeout(timer) };
+  const product = defineProduct({ settings: defineSettings({}), services, pages: { root: null, home: null } });
+  const openApp = createProductApp({ product, routes, document: TestDocument, errorPages: TEST_ERROR_PAGES });
+  const { failures } = await openApp();
+  await sleep(600); // its next timer is followed
+  expect(await failures()).toEqual([]);
+}, 10_000);

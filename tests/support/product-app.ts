@@ -225,12 +225,14 @@ function watchTimers() {
 
   return {
     async ended() {
+      // A timer that starts itself again, such as that of a queue, has no end.
+      const until = performance.now() + LONGEST_TIMER;
       do {
         isLooking = true;
         const look = new Promise((resolve) => setTimeout(resolve, LOOK));
         isLooking = false;
         await look;
-      } while ([...running.values()].some(isWaitedFor));
+      } while ([...running.values()].some(isWaitedFor) && performance.now() < until);
     },
     stop: () => void hook.disable(),
   };

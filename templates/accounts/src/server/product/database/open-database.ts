@@ -86,7 +86,7 @@ function openPostgres(connectionString: string): OpenDatabase {
   };
 }
 
-/** While all connections are in use, visitors get 503. The queries that use them have incidents of their own. */
+/** While all connections are in use, visitors get 503. */
 function throwBusy(error: Error): never {
   throw error.message === 'timeout exceeded when trying to connect' ? new HttpError(503) : error;
 }
