@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { WiringError } from '../errors/wiring-error.ts';
-import { drawRandom } from '../request/request-info.ts';
+import { drawRandom } from '../request/draw-random.ts';
 
 /** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {

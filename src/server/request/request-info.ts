@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomFillSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { MAX_BREADCRUMBS } from '../../shared/limits.ts';
 import { ENGLISH, type Language } from '../../shared/rendering/language.ts';
-import { KiB } from '../../shared/units.ts';
 import { isFromProxy, type ProxyTrust, toClientAddress } from './client-address.ts';
+import { drawRandom } from './draw-random.ts';
 import type { Origins } from './origins.ts';
 import type { RequestSpans, Timings } from './request-spans.ts';
 import type { Step } from './step.ts';
@@ -261,24 +261,6 @@ function parseTraceparent(text: string | undefined): Trace | undefined {
   const [, traceId, parentId, flags] = match ?? [];
   if (!traceId || !parentId || !flags || /^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
   return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
-}
-
-const pool = Buffer.alloc(4 * KiB);
-let used = pool.length;
-
-/**
- * Returns random bytes as text, for each request. They are drawn for many requests at once, because the call costs more
- * than the bytes.
- *
- * @param bytes at most 4096
- */
-export function drawRandom(bytes: number, encoding: 'hex' | 'base64'): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString(encoding, used - bytes, used);
 }
 
 /** Machines read the log, so an id has only plain characters, and not too many. */

@@ -1,4 +1,5 @@
-import { drawRandom, type Trace } from './request-info.ts';
+import { drawRandom } from './draw-random.ts';
+import type { Trace } from './request-info.ts';
 
 /** The parts of Sentry's dynamic sampling context other than the trace, each if it is known. */
 export interface TracedProject {

@@ -2,7 +2,7 @@ import { KiB } from '../../../shared/units.ts';
 import { type Path, toPathText, WireError } from '../../../shared/wire/format.ts';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
-import { drawRandom } from '../../request/request-info.ts';
+import { drawRandom } from '../../request/draw-random.ts';
 import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
 import { type Loaded, type LoadedPage, loadGuarded } from '../load-page.ts';
 import { isGone } from '../page-cache.ts';
