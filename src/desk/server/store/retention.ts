@@ -71,7 +71,6 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
       `used_at < ${before} AND id NOT IN (SELECT build FROM desk_deployments UNION SELECT build FROM desk_build_files)`,
     ],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
-    ['desk_links', 'id_hash', `expires_at <= ${now}`],
     ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],
     ['desk_processes', 'id', `ended_at < ${now - PROCESS_AGE}`],
     // Without its position, the journal of a process that is still alive would be counted again.

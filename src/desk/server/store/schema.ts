@@ -12,7 +12,7 @@ interface Migration {
 }
 
 /** The schema of 0.3.0. Databases with a lower number are from unpublished versions. */
-const FIRST = 15;
+const FIRST = 17;
 
 const migrations: readonly Migration[] = [
   {
@@ -167,22 +167,12 @@ const migrations: readonly Migration[] = [
         PRIMARY KEY (build, path)
       )`,
       'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
-      `CREATE TABLE desk_sessions (
-        id_hash TEXT PRIMARY KEY,
-        name TEXT NOT NULL,
-        role TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        expires_at BIGINT NOT NULL
-      )`,
-      `CREATE TABLE desk_links (
-        id_hash TEXT PRIMARY KEY,
-        name TEXT NOT NULL,
-        role TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        expires_at BIGINT NOT NULL
-      )`,
+      // Also sign-in links that were not used yet.
+      'CREATE TABLE desk_sessions (id_hash TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)',
       // The salts that visitors are hashed with, see `visitor-table.ts`.
       'CREATE TABLE desk_salts (day BIGINT PRIMARY KEY, salt TEXT NOT NULL)',
+      // Salts that only one process used, because it could not read the others yet.
+      'CREATE TABLE desk_local_salts (day BIGINT NOT NULL, salt TEXT NOT NULL, PRIMARY KEY (day, salt))',
       `CREATE TABLE desk_notifications (
         id ${serial} PRIMARY KEY,
         target TEXT NOT NULL,
@@ -202,13 +192,6 @@ const migrations: readonly Migration[] = [
       // Pages that replicas have to render again.
       `CREATE TABLE desk_revalidations (path TEXT PRIMARY KEY, at BIGINT NOT NULL) ${keyed}`,
       "INSERT INTO desk_meta (name, value) VALUES ('changes', '0'), ('notifications', '')",
-    ],
-  },
-  {
-    version: 16,
-    statements: () => [
-      // Salts that only one process used, because it could not read the others yet.
-      'CREATE TABLE desk_local_salts (day BIGINT NOT NULL, salt TEXT NOT NULL, PRIMARY KEY (day, salt))',
     ],
   },
 ];
