@@ -29,12 +29,11 @@ const migrations: readonly Migration[] = [
         message TEXT NOT NULL,
         location_path TEXT,
         location_function TEXT,
-        location_detail TEXT,
         location_line BIGINT,
         route TEXT,
         state TEXT NOT NULL DEFAULT 'open',
         version BIGINT NOT NULL DEFAULT 0,
-        state_at BIGINT NOT NULL DEFAULT 0,
+        state_at BIGINT,
         state_by TEXT,
         resolved_in TEXT,
         ignored_until BIGINT,
@@ -62,7 +61,6 @@ const migrations: readonly Migration[] = [
         hour BIGINT NOT NULL,
         server_count BIGINT NOT NULL,
         browser_count BIGINT NOT NULL,
-        stored BIGINT NOT NULL,
         server_full BIGINT NOT NULL,
         browser_full BIGINT NOT NULL,
         PRIMARY KEY (key, hour)
@@ -74,6 +72,7 @@ const migrations: readonly Migration[] = [
         first_at BIGINT NOT NULL,
         last_at BIGINT NOT NULL,
         count BIGINT NOT NULL,
+        regressed_at BIGINT,
         PRIMARY KEY (key, release, build)
       ) ${keyed}`,
       `CREATE TABLE desk_occurrences (

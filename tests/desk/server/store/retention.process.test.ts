@@ -96,7 +96,7 @@ describeStores('retention', (open) => {
       'desk_hours',
       (index) => ({
         ...{ key: KEY, hour: thisHour - 40 * Day - index * Hour },
-        ...{ server_count: 1, browser_count: 0, stored: 0, server_full: 0, browser_full: 0 },
+        ...{ server_count: 1, browser_count: 0, server_full: 0, browser_full: 0 },
       }),
     ],
   ])('makes room: %s before records of servers', async (_what, table, toRow) => {
