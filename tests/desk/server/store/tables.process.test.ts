@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
-import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, retain } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
@@ -30,24 +30,6 @@ describeStores('a store', (open) => {
     expect(await offer('second')).toEqual(first);
     await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
     expect((await store.visitors.readSalts([])).map(({ day }) => day)).toEqual([0]);
-  });
-
-  it('lists revalidations to those who looked before, and deletes them later', async () => {
-    const { store, driver } = await open();
-    const list = async (since: number) => (await store.revalidations.listRevalidations(since)).found;
-    const { now, found } = await store.revalidations.listRevalidations(0);
-    await store.journals.ingest({ occurrences: [], revalidations: ['/articles/7'] });
-    const after = await store.revalidations.listRevalidations(now);
-    expect([found, after.found]).toEqual([[], [{ path: '/articles/7', at: expect.any(Number) }]]);
-    // Within half a minute they are listed again, for transactions that were slow to commit.
-    expect(await list(after.now)).toEqual(after.found);
-    expect(await list(after.now + 31 * Second)).toEqual([]);
-    await driver.run('UPDATE desk_revalidations SET at = at - ?', [Hour]);
-    await store.journals.ingest({ occurrences: [], revalidations: ['/articles/7', '/new'] });
-    expect((await list(now)).map(({ path }) => path).sort()).toEqual(['/articles/7', '/new']);
-    await driver.run("UPDATE desk_revalidations SET at = at - ? WHERE path = '/new'", [Hour]);
-    await retain(store);
-    expect(await driver.all('SELECT path FROM desk_revalidations')).toEqual([{ path: '/articles/7' }]);
   });
 
   it('has states, counts, releases, notes and notifications for each environment', async () => {
