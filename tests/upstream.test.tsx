@@ -17,6 +17,7 @@ import { createMemoryRouter, IDLE_NAVIGATION } from 'react-router';
 import { expect, it } from 'vitest';
 import { COSTLY } from '../build/node-http.mjs';
 import { ROUTING } from '../src/server/front/existing-app.ts';
+import { findPattern, recordPatterns } from '../src/server/request/route-patterns.ts';
 import { REACT_MESSAGES } from '../src/shared/rendering/react-errors.ts';
 import { createRouteTree } from '../src/shared/routing/route-objects.ts';
 import { createStandIn } from '../src/shared/routing/stand-in.ts';
@@ -193,6 +194,17 @@ const RELIANCES: readonly Reliance[] = [
         begun: begun === 'submitting',
         ended: ended === 'idle',
       });
+    },
+  },
+  {
+    on: 'express',
+    what: 'keeps the paths of routes, and of where routers are mounted, in `stack` and `rawPath`',
+    by: 'src/server/request/route-patterns.ts',
+    harm: 'Logs, metrics and incidents would name only the end of a route, and show secrets before it.',
+    missing() {
+      const inner = express.Router().get('/b/:c', fail);
+      recordPatterns(express.Router().use('/:a', inner));
+      return failing({ rawPath: findPattern(inner.stack[0]?.route) === '/:a/b/:c' });
     },
   },
   {

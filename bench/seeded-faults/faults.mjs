@@ -308,8 +308,8 @@ const AREAS = {
       [
         'an echo counts repeatedly',
         'src/server/reports/memory.ts',
-        'if (at !== undefined && now() - at < ECHO_AGE) return false;',
-        'if (at !== undefined && at > now()) return false;',
+        'if (at !== undefined && now - at < ECHO_AGE) return false;',
+        'if (at !== undefined && at > now) return false;',
       ],
       [
         'new incidents have no limit',

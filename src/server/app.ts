@@ -32,6 +32,7 @@ import { notFoundHere } from './request/http-error.ts';
 import type { Origins } from './request/origins.ts';
 import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
 import { requestId, requestInfo } from './request/request-info.ts';
+import { recordPatterns } from './request/route-patterns.ts';
 import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 
@@ -136,6 +137,7 @@ export function createApp(
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
   const skipsExpress = site?.steps.length === 0;
   const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
+  for (const handle of [...(site?.steps ?? []), site?.routes].filter(isPresent)) recordPatterns(handle);
 
   const steps = [
     // Express's router reads the request line before any of its own steps, so these are in front of it.
@@ -214,6 +216,7 @@ export function createApp(
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
+    if (router) recordPatterns(router);
     return { named, operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
   }
 

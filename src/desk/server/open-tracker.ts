@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestHandler, Router } from 'express';
-import type { Funnel, OpenedTracker, TrackerHost } from '#engine/tracker';
+import { type Funnel, type OpenedTracker, recordPatterns, type TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
 import { DESK_API_PATH, DESK_PATH } from '../shared/routes.tsx';
 import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
@@ -67,7 +67,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
     const { createDeskPages } = await import('./pages/desk-pages.ts');
     const { createDeskApi } = await import('./api/desk-api.ts');
     const pages = await createDeskPages({ calls, signIn, facts, home }, host);
-    return Router().use(pages).use(DESK_API_PATH, createDeskApi({ calls, facts, checkToken }));
+    const router = Router().use(pages).use(DESK_API_PATH, createDeskApi({ calls, facts, checkToken }));
+    recordPatterns(router);
+    return router;
   }
 
   return {

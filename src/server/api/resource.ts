@@ -4,6 +4,7 @@ import { sendAllowed } from '../errors/problem.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { findPattern } from '../request/route-patterns.ts';
 import { POST_METHODS } from '../request/step.ts';
 
 export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };
@@ -17,7 +18,7 @@ export function resource(path: string, methods: Methods): Router {
   const allow = listAllowed(methods);
   const route = router.route(path);
   route.all((req, _res, next) => {
-    requestInfo(req).route = `${req.baseUrl}${path}`;
+    requestInfo(req).route = findPattern(req.route);
     next();
   });
   route.options((_req, res) => sendAllowed(res, allow));

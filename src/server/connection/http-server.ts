@@ -123,6 +123,8 @@ function toStatus(code: string | undefined): number {
  */
 export function endSocket(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
   const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  // After a CONNECT, Node does not listen, and an error that nothing listens to would end the process.
+  socket.on('error', () => undefined);
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
       `Content-Length: 0\r\nCache-Control: no-store\r\n${lines}\r\n`,

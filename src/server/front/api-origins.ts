@@ -1,6 +1,7 @@
+import { sendAllowed } from '../errors/problem.ts';
 import { addVary } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { METHODS, type Step } from '../request/step.ts';
+import { ALL_METHODS, type Step } from '../request/step.ts';
 
 /**
  * Other origins whose scripts can call the API, such as `https://app.example.com`, or `capacitor://localhost` for an app
@@ -25,12 +26,11 @@ export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolea
     res.setHeader('Access-Control-Allow-Origin', allowed === '*' ? '*' : origin);
     res.setHeader('Access-Control-Expose-Headers', '*');
     if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();
-    res.statusCode = 204;
-    res.setHeader('Access-Control-Allow-Methods', [...METHODS].join(', '));
+    res.setHeader('Access-Control-Allow-Methods', ALL_METHODS);
     const headers = req.headers['access-control-request-headers'];
     if (headers !== undefined) res.setHeader('Access-Control-Allow-Headers', headers);
     res.setHeader('Access-Control-Max-Age', PREFLIGHT_AGE);
-    res.end();
+    sendAllowed(res, ALL_METHODS);
   };
 }
 

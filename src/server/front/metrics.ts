@@ -35,10 +35,7 @@ interface MetricsOptions {
 /** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/**
- * Routes that get a separate label (count). They are listed in the code, but a router that is mounted below a parameter
- * has a name for each of the parameter's values.
- */
+/** Routes that get a separate label (count). Each file of `src/client/public` is one. */
 const MAX_ROUTES = 1000;
 
 /** Resolution of the event loop's delay (ms): each measurement wakes the process. */

@@ -118,9 +118,11 @@ export function handleUpgrades(
     log.info({ ...line, status, ms, bytes, address }, 'upgrade');
   }
 
-  function isOurs({ method, headers, url = '' }: IncomingMessage): boolean {
+  function isOurs({ method, headers, url = '', socket }: IncomingMessage): boolean {
     const path = url.split('?', 1)[0] ?? '';
-    return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && (takesAll || handlers.has(path));
+    const isKnown = takesAll || handlers.has(path);
+    if (!isKnown || method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+    return connections.openReplies(socket).length === 0; // an earlier reply still needs the socket
   }
 
   (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;

@@ -53,7 +53,7 @@ export function knowSignedIn(
     const answer = !isTrackers(info.path) && canOpen(req);
     if (!answer) return next();
     info.showsTimings = true;
-    void answer.then((isSignedIn) => {
+    return answer.then((isSignedIn) => {
       info.isSignedIn = isSignedIn;
       next();
     });

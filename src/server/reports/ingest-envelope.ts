@@ -25,7 +25,7 @@ interface EnvelopesOptions {
     readonly echoes: Echoes;
     readonly recentIds: RecentIds;
   };
-  /** Stores a failure. Returns false if that failed. */
+  /** Stores and forwards a failure. Returns false if it could not be stored. */
   readonly keep: (failure: Failure, visitor: Visitor) => boolean;
   readonly upstream: Upstream | undefined;
   readonly count: Count;
@@ -128,10 +128,8 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
       return { stored: true, digest: noise === undefined ? failure.digest : undefined };
     }
     const kept = echoOf === undefined ? await newIncidents.admit(failure) : failure;
-    if (kept !== failure) count('spillway_reports_past_cap_total', {});
     const stored = keep(kept, visitor);
     if (!stored && echoOf !== undefined) echoes.forget(echoOf);
-    upstream?.report(kept);
     countItem('event', outcome);
     return { stored, digest: kept.unresolved ? undefined : kept.digest };
   }

@@ -2,6 +2,7 @@ import { Hour, Minute } from '../../shared/units.ts';
 import type { Failure } from '../errors/failure.ts';
 import { ECHO_AGE } from '../limits.ts';
 import { BoundedMap } from '../request/bounded-map.ts';
+import type { Count } from '../request/counters.ts';
 import type { KnownBuild, MakeReportDigest } from './report-parts.ts';
 
 /** The most new incidents per hour from browser reports. */
@@ -16,20 +17,19 @@ interface NewIncidentsOptions {
   /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
   readonly isKnown: (digest: string) => Promise<boolean>;
   readonly makeDigest: MakeReportDigest;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
+  readonly count: Count;
 }
 
 /** Limits how many incidents forged errors can open. Each process counts separately. */
-export function createNewIncidents({ isKnown, makeDigest, now = () => performance.now() }: NewIncidentsOptions) {
+export function createNewIncidents({ isKnown, makeDigest, count }: NewIncidentsOptions) {
   const admitted = new BoundedMap<true>(MAX_ADMITTED);
   let openedAt: number[] = [];
 
   function open(digest: string): boolean {
-    const start = now() - Hour;
-    openedAt = openedAt.filter((at) => at > start);
+    const now = performance.now();
+    openedAt = openedAt.filter((at) => at > now - Hour);
     if (openedAt.length >= MAX_AN_HOUR) return false;
-    openedAt.push(now());
+    openedAt.push(now);
     admitted.set(digest, true);
     return true;
   }
@@ -47,7 +47,9 @@ export function createNewIncidents({ isKnown, makeDigest, now = () => performanc
         return failure;
       }
       // Another failure with this digest may have been admitted during the wait.
-      return admitted.has(digest) || open(digest) ? failure : toOverflow(failure, makeDigest);
+      if (admitted.has(digest) || open(digest)) return failure;
+      count('spillway_reports_past_cap_total', {});
+      return toOverflow(failure, makeDigest);
     },
   };
 }
@@ -86,24 +88,23 @@ export type Echoes = ReturnType<typeof createEchoes>;
 interface EchoesOptions {
   /** Resolves to true if the store has a recent server occurrence with this address and no echo of it yet. */
   readonly isAwaited: (address: string) => Promise<boolean>;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
 }
 
 /**
  * Decides which echoes to keep. An echo is a browser's report that it saw a server's failure too. Strangers
  * can forge echoes, so an echo needs a stored failure, and each failure gets only one.
  */
-export function createEchoes({ isAwaited, now = () => performance.now() }: EchoesOptions) {
+export function createEchoes({ isAwaited }: EchoesOptions) {
   /** Admitted echoes. The store may not have them yet. */
   const admitted = new BoundedMap<number>(MAX_REMEMBERED_ADDRESSES);
 
   return {
     async admit(address: string): Promise<boolean> {
+      const now = performance.now();
       const at = admitted.get(address);
-      if (at !== undefined && now() - at < ECHO_AGE) return false;
+      if (at !== undefined && now - at < ECHO_AGE) return false;
       // Set before the question, so that only one of several simultaneous echoes is admitted.
-      admitted.set(address, now());
+      admitted.set(address, now);
       const isAdmitted = await isAwaited(address).catch(() => false);
       if (!isAdmitted) admitted.delete(address);
       return isAdmitted;

@@ -97,6 +97,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
   const newIncidents = createNewIncidents({
     isKnown: async (digest) => !tracker || tracker.isKnown(digest),
     makeDigest,
+    count,
   });
   const echoes = createEchoes({ isAwaited: async (address) => !tracker || tracker.isEchoAwaited(address) });
   const memory = { newIncidents, echoes, recentIds: createRecentIds() };
@@ -178,15 +179,16 @@ function createTurns({ perAddress, together }: TunnelLimits) {
   };
 }
 
-/** Returns a function that stores a failure and logs it. It returns false if the failure could not be stored. */
+/** Returns a function that stores a failure, forwards and logs it. It returns false if it could not be stored. */
 function createKeep({ tracker, upstream, count, log }: Sinks): (failure: Failure, visitor: Visitor) => boolean {
   return function keep(failure, visitor) {
     count('spillway_failures_total', { side: 'browser', kind: failure.kind });
     const stored = tracker?.record(failure, visitor) ?? true;
+    upstream?.report(failure);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
-    // The upstream gets the report itself.
+    // The upstream has the rest.
     else log.warn(tracker || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
     return stored;
   };

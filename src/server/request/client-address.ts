@@ -9,6 +9,9 @@ export function isFromProxy(req: IncomingMessage, trust: ProxyTrust): boolean {
   return trust(req.socket.remoteAddress ?? '', 0);
 }
 
+/** Gateways of Azure add the port of their client: `192.0.2.7:51234`, `[2001:db8::7]:51234`. */
+const PORT = /^([\d.]+):\d+$|^\[([\da-f:.]+)\](?::\d+)?$/i;
+
 /** Returns the nearest address that is not a trusted proxy. Anyone can write what precedes it in `X-Forwarded-For`. */
 export function toClientAddress(req: IncomingMessage, trust: ProxyTrust): string {
   // Node removes the socket from some requests that have ended.
@@ -18,7 +21,7 @@ export function toClientAddress(req: IncomingMessage, trust: ProxyTrust): string
   const hops = String(forwarded).split(',').reverse();
   for (const [index, hop] of hops.entries()) {
     if (!trust(address, index)) break;
-    const next = hop.trim();
+    const next = hop.trim().replace(PORT, '$1$2');
     if (isIP(next) === 0) break;
     address = next;
   }

@@ -156,6 +156,8 @@ function parseParts(boundary: string, parts: Part[]) {
     })
     .on('partsLimit', () => fail(new HttpError(413, TOO_MANY_FIELDS)))
     .on('error', refuse);
+  // It can come before the end, if nothing is before the last boundary.
+  const finished = new Promise<void>((resolve) => parser.on('finish', () => resolve()));
   const unlessFailed = (run: (done: () => void) => void) =>
     new Promise<void>((resolve, refused) => {
       reject = refused;
@@ -166,7 +168,11 @@ function parseParts(boundary: string, parts: Part[]) {
     /** Resolves when the parser can take more. */
     write: (piece: Buffer) => unlessFailed((done) => parser.write(piece, () => done())),
     /** Resolves when all parts are there. */
-    end: () => unlessFailed((done) => parser.on('finish', done).end()),
+    end: () =>
+      unlessFailed((done) => {
+        parser.end();
+        void finished.then(done);
+      }),
   };
 }
 

@@ -8,6 +8,7 @@ import { isFromProxy, type ProxyTrust, toClientAddress } from './client-address.
 import { drawRandom } from './draw-random.ts';
 import type { Origins } from './origins.ts';
 import type { RequestSpans, Timings } from './request-spans.ts';
+import { findPattern } from './route-patterns.ts';
 import type { Step } from './step.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
@@ -60,7 +61,7 @@ export class RequestInfo {
   /** The pattern of the route that answered (`/orders/:id`). Set by the part that matches the route. */
   route: string | undefined;
   /** Set while Express has the request. */
-  express: Pick<Request, 'route' | 'baseUrl'> | undefined;
+  express: Pick<Request, 'route'> | undefined;
   /** The existing app has it. */
   isExistingApps = false;
   /** Another site sent it. Only the product's steps and the existing app get it. */
@@ -133,10 +134,10 @@ export class RequestInfo {
 
   /**
    * The pattern of the route, also if a router of Express has matched it: it names what was asked for in logs, and shows
-   * which parts of the path are secret. Of a router that is mounted in another one, it is the end of the pattern.
+   * which parts of the path are secret.
    */
   get pattern(): string | undefined {
-    return this.route ?? this.#expressRoute ?? toPattern(this.express);
+    return this.route ?? this.#expressRoute ?? findPattern(this.express?.route);
   }
 
   /** Keeps the pattern, and lets go of the request of Express. */
@@ -206,16 +207,6 @@ export class RequestInfo {
     if (ask) this.#visitorId = ask();
     return this.#visitorId;
   }
-}
-
-/**
- * Where a router is mounted, Express only keeps the values of the parameters, which can be secrets. A route can also be a
- * list or a regular expression.
- */
-function toPattern(request: RequestInfo['express']): string | undefined {
-  const path: unknown = request?.route?.path;
-  if (typeof path !== 'string') return undefined;
-  return request?.baseUrl === '/api' ? `/api${path}` : path;
 }
 
 const INFO = Symbol('spillway.request-info');

@@ -123,7 +123,8 @@ export class Timings {
       return `${phase}${words};dur=${ms.toFixed(1)}`;
     });
     const total = performance.now() - this.#began;
-    response.setHeader('Server-Timing', [...entries, `total;dur=${total.toFixed(1)}`].join(', '));
+    const text = [...entries, `total;dur=${total.toFixed(1)}`].join(', ');
+    response.setHeader('Server-Timing', text.replace(/[^ -~]/g, '?')); // a header can only have some letters
   }
 }
 

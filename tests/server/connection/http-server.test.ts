@@ -1,13 +1,14 @@
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
 import { startTestServer, TEST_SERVER } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
-import { listStatuses, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
+import { askRaw, listStatuses, openSocket, parseReply, sendRaw } from '../../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../../support/required-headers.ts';
 import { until } from '../../support/until.ts';
 
@@ -124,6 +125,21 @@ it.each([
 ])('answers %s without a body', async (_name, request, status) => {
   const reply = parseReply(await exchange(request));
   expect([reply.status, reply.body]).toEqual([status, '']);
+});
+
+it('survives clients that reset their connection after a CONNECT', async () => {
+  const uncaught = vi.fn();
+  process.on('uncaughtException', uncaught);
+  onTestFinished(() => void process.off('uncaughtException', uncaught));
+  const { port } = await startTestServer();
+  for (let times = 0; times < 20; times += 1) {
+    const { socket } = openSocket(port);
+    socket.write('CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n');
+    await once(socket, 'connect');
+    socket.resetAndDestroy();
+  }
+  expect((await askRaw(port, 'GET /livez HTTP/1.1')).status).toBe(200);
+  expect(uncaught).not.toHaveBeenCalled();
 });
 
 /** A site with a slow route that counts how many requests run. */

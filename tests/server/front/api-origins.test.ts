@@ -25,6 +25,7 @@ it.each<[ApiOrigins, origin: string, allowed: string]>([
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
     'access-control-allow-headers': 'authorization,content-type',
     'access-control-max-age': '7200',
+    'cache-control': 'no-store',
   });
   expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
   expect(reply.headers.vary).toBe(allowed === '*' ? undefined : 'Origin');

@@ -19,7 +19,7 @@ import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER, type TestAppOptions } from '../../support/app.ts';
 import { listen } from '../../support/listen.ts';
-import { askRaw, openSocket, sendRaw } from '../../support/raw-http.ts';
+import { askRaw, listStatuses, openSocket, sendRaw } from '../../support/raw-http.ts';
 import { testMaker } from '../../support/unguarded.ts';
 import { until } from '../../support/until.ts';
 
@@ -130,6 +130,17 @@ describe('a WebSocket', () => {
     const upgrade = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: h2c'];
     expect((await askRaw(port, 'GET /admin HTTP/1.1', upgrade)).status).toBe(200);
     expect((await askRaw(port, 'GET /live HTTP/1.1')).status).toBe(404);
+  });
+
+  it('is handled as one behind a request that is still being answered', async () => {
+    const slow: RequestHandler = async (req, res, next) => {
+      if (req.path !== '/slow') return next();
+      await sleep(50);
+      res.send('slow');
+    };
+    const { port } = await startSockets({ steps: [slow] });
+    const text = await sendRaw(port, `GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${toHandshake()}`);
+    expect(listStatuses(text)).toEqual([200, 404]);
   });
 
   const headers = { host: 'weir.example' };

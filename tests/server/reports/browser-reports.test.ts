@@ -102,6 +102,14 @@ describe('reports that create incidents', () => {
   });
 });
 
+it('reports that create incidents also reach an upstream', async () => {
+  site.close();
+  site = await startTunnelSite({ upstreamDsn: 'https://abc123@o1.ingest.example/7' });
+  await post([violation()]);
+  const [{ id, digest } = {}] = site.failures;
+  expect(site.forwarded).toMatchObject([[{}, { event_id: id, level: 'warning', fingerprint: [digest] }]]);
+});
+
 describe('reports that are dropped and counted', () => {
   it('exceed one a minute for each incident, or 30 in total', async () => {
     await post(Array.from({ length: 20 }, () => violation()));

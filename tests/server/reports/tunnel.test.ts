@@ -245,6 +245,7 @@ it('limits hold in a flood of forged events, of which 50 open an incident and th
   const refused = flooded.counts.get('spillway_tunnel_refused_total{status=429}');
   expect([countOf(200), countOf(429), flooded.failures.length, refused]).toEqual([100, 60, 100, 60]);
   expect(new Set(flooded.failures.map(({ digest }) => digest)).size).toBe(51);
+  expect(flooded.counts.get('spillway_reports_past_cap_total{}')).toBe(50);
   expect(flooded.failures.at(-1)?.title).toMatch('More kinds of browser errors');
   expect(flooded.failures.at(-1)?.extra).toEqual({ title: expect.stringContaining('Forged: made up') });
   expect(flooded.failures.every(({ release }) => release === '')).toBe(true);

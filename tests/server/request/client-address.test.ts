@@ -23,9 +23,13 @@ it.each<[number | string[], string, string]>([
   },
 );
 
-it('ignores values that are not addresses', async () => {
+it.each([
+  ['<script>, "x"', '127.0.0.1'],
+  ['6.6.6.6:51234, 7.7.7.7:443', '6.6.6.6'],
+  ['[2001:db8::7]:51234', '2001:db8::7'],
+])('ignores in %s what is not an address, such as the ports that Azure adds', async (forwarded, address) => {
   const trust = createProxyTrust(3);
   const app = express().get('/', (req, res) => void res.json(toClientAddress(req, trust)));
-  const reply = await request(app).get('/').set('X-Forwarded-For', '<script>, "x"');
-  expect(reply.body).toMatch(/127\.0\.0\.1$/);
+  const reply = await request(app).get('/').set('X-Forwarded-For', forwarded);
+  expect(reply.body.replace('::ffff:', '')).toBe(address);
 });
