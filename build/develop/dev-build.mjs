@@ -89,7 +89,7 @@ export async function createDevBuild(root, warn) {
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
     if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = await readRouteModules(root, product.table, { plugins: [styles.plugin] });
+    routes = await readRouteModules(root, product.table, options);
     return routes;
   }
 
