@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import * as esbuild from 'esbuild';
 import { findDesk, product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
@@ -57,7 +56,7 @@ export async function createDevBuild(root, warn) {
   const unbuilt = { client: new Set(), server: new Set() };
   /** The manifest of the client's last build. */
   let manifestText = '';
-  /** Contents of the files on disk, so that a rebuild writes only changed files. */
+  /** Hashes of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
   /** Where the public files of the last build are. */
   let publicPaths = new Set();
@@ -79,8 +78,8 @@ export async function createDevBuild(root, warn) {
   const toSource = () => `await import(${JSON.stringify(modules.wiringUrl)});`;
   const base = createBase('client-base', root, linked, { owner, at: wiring, toSource });
   const server = createServerLayers({ ...options, outdir: `${devFolder}/server`, warn });
-  // Files that an earlier `npm run dev` served.
-  await rm(join(dist, 'client'), { recursive: true, force: true });
+  // Files of an earlier `npm run dev`: each edit adds some.
+  await rm(dist, { recursive: true, force: true });
   await write([
     { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
     toTextsFile(),
@@ -121,10 +120,10 @@ export async function createDevBuild(root, warn) {
   async function write(files) {
     await Promise.all(
       files.map(async ({ path, contents }) => {
-        if (isDeepStrictEqual(written.get(path), contents)) return;
+        if (written.get(path) === toHash(contents)) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
         await writeFile(join(dist, path), contents);
-        written.set(path, contents);
+        written.set(path, toHash(contents));
       }),
     );
   }
@@ -247,6 +246,7 @@ const hashes = new WeakMap();
 
 /** Most outputs are those of the build before. */
 function toHash(contents) {
+  if (typeof contents === 'string') return hash('sha256', contents);
   if (!hashes.has(contents)) hashes.set(contents, hash('sha256', contents));
   return hashes.get(contents);
 }
