@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
@@ -62,14 +62,18 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     setup(build) {
       build.onResolve({ filter: /.*/ }, async (request) => {
         if (request.pluginData === resolving) return undefined;
-        if (request.kind === 'entry-point')
-          return resolve(build, requests.get(request.path.slice('module:'.length)), {});
-        const found = await resolve(build, request, request.with);
+        const isEntry = request.kind === 'entry-point';
+        const asked = isEntry ? requests.get(request.path.slice('module:'.length)) : request;
+        const found = await resolve(build, asked, isEntry ? {} : request.with);
         const fail = async (texts) => {
-          const location = await locate(toRelative(request.importer), `["']${RegExp.escape(request.path)}["']`);
-          return { errors: texts.map((text) => ({ text, location })) };
+          const name = isAbsolute(asked.path)
+            ? `[^"']*${RegExp.escape(basename(asked.path))}`
+            : RegExp.escape(asked.path);
+          const location = await locate(toRelative(asked.importer), `["']${name}["']`);
+          return { errors: texts.map((text) => ({ text: text.replace(`${root}/`, ''), location })) };
         };
         if (found.errors.length > 0) return fail(found.errors.map(({ text }) => text));
+        if (isEntry) return found;
         const key = found.external ? found.path : toInput(found);
         const importer = toInput({ path: request.importer, namespace: request.namespace });
         try {
@@ -190,7 +194,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     /** Lets a module be loaded that no other one imports. */
     addRoot(key) {
       keysByPath.set(toPath(key), key);
-      requests.set(key, { path: join(root, key), importer: '', resolveDir: root });
+      requests.set(key, { path: join(root, key), importer: join(root, table), resolveDir: root });
     },
     keysByPath,
     targets,
