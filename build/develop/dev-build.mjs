@@ -5,7 +5,7 @@ import * as esbuild from 'esbuild';
 import { findDesk, product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
-import { readFiles, toRelative } from '../files.mjs';
+import { readFiles } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
@@ -14,7 +14,6 @@ import { createStyles } from '../styles.mjs';
 import { createBase } from './base.mjs';
 import { createClientModules } from './client-modules.mjs';
 import { createServerLayers } from './server-layers.mjs';
-import { noteSourceTexts } from './source-texts.mjs';
 
 const devEntry = 'src/client/develop/entry.ts';
 /** Connects product and engine. */
@@ -60,11 +59,8 @@ export async function createDevBuild(root, warn) {
   const written = new Map();
   /** Where the public files of the last build are. */
   let publicPaths = new Set();
-  /** Texts of modules that the product's plugins load. */
-  const texts = new Map();
 
   const owner = await readOwnersBuild(root);
-  owner.plugins = noteSourceTexts(owner.plugins, texts);
   const outdir = join(root, clientFolder);
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
   const options = { root, dev: true, owner, styles };
@@ -80,10 +76,7 @@ export async function createDevBuild(root, warn) {
   const server = createServerLayers({ ...options, outdir: `${devFolder}/server`, warn });
   // Files of an earlier `npm run dev`: each edit adds some.
   await rm(dist, { recursive: true, force: true });
-  await write([
-    { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
-    toTextsFile(),
-  ]);
+  await write([{ path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) }]);
 
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
@@ -98,11 +91,6 @@ export async function createDevBuild(root, warn) {
     const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: listServerParts(root), warn: () => {} };
     builtParts = await reuse('parts of development', options, () => bundleServer(parts));
     return builtParts;
-  }
-
-  function toTextsFile() {
-    const byFile = [...texts].map(([path, text]) => [toRelative(root, path), text]);
-    return { path: 'texts.json', contents: JSON.stringify(Object.fromEntries(byFile.sort())) };
   }
 
   async function buildOthers(isChanged) {
@@ -190,7 +178,6 @@ export async function createDevBuild(root, warn) {
         ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` })),
         ...unserved,
         { path: 'manifest.json', contents: text },
-        toTextsFile(),
       ]);
       const paths = new Set(publicFiles.map(({ path }) => `client/${path}`));
       for (const path of publicPaths.difference(paths)) {
@@ -226,7 +213,7 @@ export async function createDevBuild(root, warn) {
         const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
         const { served, unserved } = sortOutputs(dist, outputFiles);
-        await write([...unserved.map(toMapped), ...served, toTextsFile()]);
+        await write([...unserved.map(toMapped), ...served]);
         // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
         return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
       } catch (error) {

@@ -7,7 +7,6 @@ import { toRelative as toRelativeTo } from '../files.mjs';
 import { sheetFile } from '../styles.mjs';
 import { inBase, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
-import { withLoads } from './source-texts.mjs';
 
 const urlFolder = '/_dev/modules/';
 /** Plugin data of imports that esbuild resolves. */
@@ -107,6 +106,12 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     },
   };
 
+  /** @param {import('esbuild').Plugin} plugin one of the client's, whose results are watched */
+  function watchLoads({ name, setup }) {
+    const onLoad = (build) => (filter, load) => build.onLoad(filter, async (args) => watchLoad(args, await load(args)));
+    return { name, setup: (build) => setup({ ...build, onLoad: onLoad(build) }) };
+  }
+
   /** Notes what a plugin reads, and compiles the code that it returns. */
   async function watchLoad(args, result) {
     if (!result) return result;
@@ -159,7 +164,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
       entryNames: '[dir]/[name]',
       splitting: false,
       sourceRoot: undefined,
-      plugins: [apart, ...(options.plugins ?? []).map((plugin) => withLoads(plugin, watchLoad)), compiling],
+      plugins: [apart, ...(options.plugins ?? []).map(watchLoads), compiling],
     });
     const files = new Map(outputFiles.map((file) => [toRelative(file.path), file]));
     const loaded = wanted.map((key) => {
