@@ -237,7 +237,7 @@ describe('style sheets', () => {
   const formats = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'svg', 'webp', 'eot', 'otf', 'ttf', 'woff', 'woff2'];
   it('can refer to all images and fonts that browsers show, and scripts and the route table use the aliases of the product', async () => {
     const root = createApp({
-      'src/shared/product/pages/base.css': formats.map((it) => `.${it} { --url: url('./a.${it}?v=1#${it}') }`).join(''),
+      'src/shared/product/pages/base.css': `.public { --url: url('/robots.txt') } ${formats.map((it) => `.${it} { --url: url('./a.${it}?v=1#${it}') }`).join('')}`,
       ...Object.fromEntries(formats.map((it) => [`src/shared/product/pages/a.${it}`, it])),
       'src/server/product/build.mjs':
         "export default { alias: { '@button': './src/shared/product/ui/button.tsx', '@dot': './src/shared/product/pages/dot.svg' } };",
@@ -247,6 +247,7 @@ describe('style sheets', () => {
     await build({ root, ...quiet });
     expect(readManifest(root).routes.plain?.styles).toHaveLength(1);
     const css = readManifest(root).routes.layout?.styles.map((url) => readAsset(root, url)) ?? [];
+    expect(css.join('')).toMatch(/url\("?\/robots\.txt"?\)/);
     const urls = [...css.join('').matchAll(/url\("?(\/assets\/a-\w{8}\.(\w+))\?v=1#\2/g)];
     expect(urls.map(([, url]) => readAsset(root, url))).toEqual(formats);
   });
@@ -422,6 +423,11 @@ describe('a build fails with one sentence and keeps the previous build', () => {
         'src/shared/product/pages/plain.module.scss': '.plain { color: red }',
       },
       /"\.scss" files: src\/shared\/product\/pages\/plain\.module\.scss[\s\S]*src\/server\/product\/build\.mjs/,
+    ],
+    [
+      'if a style sheet refers to a file that does not exist',
+      { 'src/shared/product/pages/home.module.css': '.home { background: url(none.png) }' },
+      /src\/shared\/product\/pages\/home\.module\.css:1:\d+:/,
     ],
     [
       'if a package is not installed',
