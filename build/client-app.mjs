@@ -1,5 +1,5 @@
 import { bundleClient } from './bundles.mjs';
-import { requireClientInputs } from './client-inputs.mjs';
+import { requireBuiltUrls, requireClientInputs } from './client-inputs.mjs';
 import { toLateFile } from './first-load.mjs';
 import { listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
@@ -14,9 +14,10 @@ import { readRouteModules } from './route-modules.mjs';
 export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
   const [{ metafile, outputFiles, warnings }, routeModules] = await Promise.all([
     bundleClient({ root, name, entry, outdir, dev, owner, styles }),
-    readRouteModules(root, table, { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
+    readRouteModules(root, table, { owner, styles }),
   ]);
   requireClientInputs(metafile);
+  requireBuiltUrls(outputFiles);
   requireComponents(routeModules, warnings);
   const { sheets, assets } = await listClientFiles({ metafile, entry, routeModules, outdir, styles });
   return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };

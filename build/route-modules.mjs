@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { toRelative } from './files.mjs';
+import { assetLoaders } from './styles.mjs';
 
 /**
  * Finds the file of each route's page. It bundles and evaluates the route table with its dynamic imports unchanged, and
@@ -8,7 +9,7 @@ import { toRelative } from './files.mjs';
  *
  * @param {string} root
  * @param {string} table a file that exports a list named `routes`, relative to `root`
- * @param {esbuild.BuildOptions} options
+ * @param {{ owner: import('./owner.mjs').OwnersBuild, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} options
  * @returns {Promise<Record<string, string>>} the page's file by route id, relative to `root`
  */
 export async function readRouteModules(root, table, options) {
@@ -22,9 +23,8 @@ export async function readRouteModules(root, table, options) {
   return modules;
 }
 
-async function evaluate(root, table, options) {
+async function evaluate(root, table, { owner, styles }) {
   const { outputFiles } = await esbuild.build({
-    ...options,
     absWorkingDir: root,
     entryPoints: [table],
     bundle: true,
@@ -33,7 +33,9 @@ async function evaluate(root, table, options) {
     format: 'esm',
     platform: 'node',
     outdir: 'dist',
-    plugins: [...(options.plugins ?? []), keepPages],
+    alias: owner.alias,
+    loader: assetLoaders,
+    plugins: [styles.plugin, ...owner.plugins, keepPages],
   });
   const text = outputFiles.find(({ path }) => path.endsWith('.js'))?.text ?? '';
   return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { findExistingApp, listExistingApp } from './existing-app.mjs';
 import { findLockfile, listFiles } from './files.mjs';
@@ -18,11 +18,7 @@ const inputFolders = ['build', 'src', 'patches']; // of installed packages, whic
  * @param {string} root
  */
 export function toStamp(root) {
-  return `${readRelease(root)} ${hashFiles(root, listAllInputs(root))}`;
-}
-
-function listAllInputs(root) {
-  return [...listInputs(root), ...listExistingApp(root)];
+  return `${readRelease(root)} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)])}`;
 }
 
 /** Returns a hash of the inputs of the bundles without product code. */
@@ -46,43 +42,15 @@ export function listSources(root) {
 }
 
 function hashFiles(root, paths) {
-  return hashFacts(root, paths, (file) => (existsSync(file) ? hash('sha256', readFileSync(file)) : ''));
-}
-
-function hashFacts(root, paths, readFact) {
-  const lines = paths.map((path) => `${path}\0${readFact(join(root, path))}\n`);
+  const lines = paths.map((path) => {
+    const file = join(root, path);
+    return `${path}\0${existsSync(file) ? hash('sha256', readFileSync(file)) : ''}\n`;
+  });
   return hash('sha256', lines.join('') + process.env.SPILLWAY_JOIN);
 }
 
 /** Compares the stamp, which only a finished build has. @param {string} root */
 export function hasCurrentBuild(root) {
   const file = join(root, 'dist/.stamp');
-  if (!existsSync(file)) return false;
-  const stamp = readFileSync(file, 'utf8');
-  // Before the files are read, so that a change in between is noticed at the next start.
-  const state = `${readRelease(root)}\n${stamp}\n${toFileState(root)}`;
-  const known = join(root, knownState);
-  if (existsSync(known) && readFileSync(known, 'utf8') === state) return true;
-  if (stamp !== toStamp(root)) return false;
-  try {
-    mkdirSync(dirname(known), { recursive: true });
-    writeFileSync(known, state);
-  } catch {
-    // The next start reads all files again.
-  }
-  return true;
-}
-
-/** The state of the inputs when the build was last found to be current. */
-const knownState = 'node_modules/.cache/spillway/inputs';
-
-/**
- * Returns a hash that changes if a file is written, moved or replaced. Reading all files instead would take a start
- * 20 ms. `ctime`, because programs can set `mtime`.
- */
-function toFileState(root) {
-  return hashFacts(root, listAllInputs(root), (file) => {
-    const found = statSync(file, { throwIfNoEntry: false });
-    return `${found?.ino} ${found?.size} ${found?.ctimeMs}`;
-  });
+  return existsSync(file) && readFileSync(file, 'utf8') === toStamp(root);
 }

@@ -154,12 +154,10 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
     plugin: {
       name: 'styles',
       setup(build) {
-        build.onLoad({ filter: sheetFile }, ({ path }) =>
-          orErrors(async () => {
-            const { names, warnings } = await compile(path);
-            return { contents: names, loader: 'js', warnings: warnings.map(withFile) };
-          }),
-        );
+        build.onLoad({ filter: sheetFile }, async ({ path }) => {
+          const { names, warnings, errors } = await orErrors(() => compile(path));
+          return { contents: names, loader: 'js', warnings: warnings?.map(withFile), errors: errors?.map(withFile) };
+        });
       },
     },
   };
@@ -170,6 +168,10 @@ function namesFromPath(root, read, modules) {
   return {
     name: 'names-from-path',
     setup(build) {
+      // A file of `src/client/public`.
+      build.onResolve({ filter: /^\// }, ({ path, kind }) =>
+        kind === 'url-token' ? { path, external: true } : undefined,
+      );
       build.onResolve({ filter: moduleEnd }, ({ path: specifier, resolveDir }) => {
         const file = resolve(resolveDir, specifier);
         const key = hash('sha256', toRelative(root, file)).slice(0, 5);

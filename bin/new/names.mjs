@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { findDesk } from '../../build/apps.mjs';
 
 const desk = findDesk(join(import.meta.dirname, '../..'));
@@ -14,13 +15,6 @@ const SINGULARS = new Map(
   'buses:bus children:child cookies:cookie men:man movies:movie news:news people:person series:series species:species statuses:status women:woman'
     .split(' ')
     .map((pair) => pair.split(':')),
-);
-
-/** Reserved words, which a module cannot use as names. */
-const KEYWORDS = new Set(
-  'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield'.split(
-    ' ',
-  ),
 );
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -118,7 +112,11 @@ export function toPascal(name) {
 export function toConstName(id, used, suffix = 'Page') {
   const name = toCamel(id);
   if (/^\d/.test(name)) return `page${name}`;
-  return KEYWORDS.has(name) || used.includes(name) ? name + suffix : name;
+  return isReserved(name) || used.includes(name) ? name + suffix : name;
+}
+
+function isReserved(name) {
+  return parseSync('name.ts', `export const ${name} = 1;`, { showSemanticErrors: true }).errors.length > 0;
 }
 
 /** Returns a name for a component or type that does not shadow a global: `map` becomes `MapPage`. */

@@ -13,25 +13,23 @@ const written = ['package.json', 'package-lock.json', spillwayFile];
  * @param {{ base: string, next: string, prefix: string }} options the two releases, and the app's folder in the
  *   repository
  * @returns {{ marked: string[], kept: string[] }} files with conflict marks, and files that stay as you have them
- *   although the release removed or renamed its own
+ *   although the release removed, moved or added its own
  * @throws CommandError Nothing was changed.
  */
 export function applyFiles(git, { base, next, prefix }) {
   const [before, own] = [base, `HEAD:${prefix}`].map((tree) => listFiles(git, tree));
   const isDeleted = (path) => listLevels(path).some((level) => before.has(level) && !own.has(level));
   const isEdited = (path) => own.has(path) && own.get(path) !== before.get(path);
-  const isLeftOut = ({ path, target }) =>
-    [path, target].some((name) => isYours(name) || written.includes(name) || isDeleted(name)) ||
-    (yours.includes(path) && isEdited(path));
-  // git refuses a whole patch that removes a file which you changed, or renames one to a name that you use.
-  const isKept = ({ patch, path, target }) =>
-    path === target ? /^deleted file mode/m.test(patch) && isEdited(path) : own.has(target);
+  const isLeftOut = ({ path }) =>
+    isYours(path) || written.includes(path) || isDeleted(path) || (yours.includes(path) && isEdited(path));
+  // git refuses a whole patch that removes a file which you changed, or adds one that you have.
+  const isKept = ({ path, patch }) => /^(?:deleted|new) file mode/m.test(patch) && isEdited(path);
 
   const changes = listChanges(git, base, next).filter((change) => !isLeftOut(change));
   const patches = changes.filter((change) => !isKept(change)).map(({ patch }) => patch);
   return {
     marked: applyPatch(git, patches.join(''), prefix),
-    kept: changes.filter(isKept).map(({ target }) => target),
+    kept: changes.filter(isKept).map(({ path }) => path),
   };
 }
 
@@ -46,19 +44,14 @@ function listLevels(path) {
   return path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
 }
 
-/**
- * @returns {{ path: string, target: string, patch: string }[]} `target` is the new name of a renamed file, or else `path`,
- *   and the bytes of `patch` are characters
- */
+/** @returns {{ path: string, patch: string }[]} where a character is a byte, and a renamed file is removed and added */
 function listChanges(git, one, other) {
-  const compare = ['-c', 'core.quotePath=false', 'diff-tree', '-r', '-p', '-M', '-l0', '--binary', '--full-index'];
+  const compare = ['-c', 'core.quotePath=false', 'diff-tree', '-r', '-p', '--no-renames', '--binary', '--full-index'];
   // Lines of files have a sign before them.
   const patches = git([...compare, one, other], { encoding: 'latin1' }).split(/^(?=diff --git )/m);
-  return patches.filter(Boolean).map((patch) => {
-    const [, same] = /^diff --git a\/(.+) b\/\1$/m.exec(patch) ?? [];
-    const [, path = same, target = same] = /^rename from (.+)\nrename to (.+)$/m.exec(patch) ?? [];
-    return { path, target, patch };
-  });
+  return patches
+    .filter(Boolean)
+    .map((patch) => ({ path: /^diff --git a\/(.+) b\/\1$/m.exec(patch)?.[1] ?? '', patch }));
 }
 
 /** @returns {string[]} the files with conflict marks */

@@ -71,7 +71,7 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
   console.log(
     `Staged what changed from Spillway ${before.version} to ${after.version}. CHANGELOG.md says what you have to do.`,
   );
-  const mine = `The release removed or renamed these, and you have your own. See \`git show ${toRef(tag)}:<file>\`:`;
+  const mine = `The release removed, moved or added these, and you have your own. See \`git show ${toRef(tag)}:<file>\`:`;
   const lists = { 'Files with conflicts:': marked, 'package.json keeps your values:': conflicts, [mine]: kept };
   for (const [title, lines] of Object.entries(lists)) {
     if (lines.length > 0) console.log(['', title, ...lines.map((line) => `  ${line}`)].join('\n'));

@@ -1,18 +1,12 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
+import { indexes, listReExports } from '../front-doors.mjs';
 import { toBaseFile } from './base.mjs';
 import { createModuleLoader, toPath } from './module-loader.mjs';
 
-const engine = 'src/shared/index.ts';
-
-/** The names of `#engine`, which is in the base: a module would find a missing one undefined. */
-async function listEngine(root) {
-  const options = /** @type {const} */ ({ format: 'esm', write: false, metafile: true, logLevel: 'silent' });
-  const { metafile } = await esbuild.build({ ...options, absWorkingDir: root, entryPoints: [engine], outdir: 'dist' });
-  return new Set(Object.values(metafile.outputs)[0].exports);
-}
+const engine = indexes['#engine'];
 
 /**
  * The modules of the product as browsers load them, one by one. An edit compiles one module and gives it a new URL. If
@@ -59,16 +53,18 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
     return names;
   }
 
-  /** A browser would find a missing name only when it loads the module, and the page would have to be loaded again. */
+  /**
+   * A browser would find a missing name only when it loads the module, and the page would have to be loaded again. One of
+   * `#engine`, which is in the base, would be undefined.
+   */
   async function requireNames(all) {
-    /** @type {Promise<Set<string>> | undefined} */
     let ofEngine;
     for (const [key, module] of all) {
       for (const { specifier, name } of module.facts?.imports ?? []) {
         const isEngine = specifier === '#engine';
         const target = isEngine ? engine : targets.get(`${key} ${specifier}`);
-        if (isEngine) ofEngine ??= listEngine(root);
-        const known = isEngine ? await ofEngine : target && listExports(target, all);
+        if (isEngine) ofEngine ??= listReExports(await readFile(join(root, engine), 'utf8'));
+        const known = isEngine ? ofEngine : target && listExports(target, all);
         if (!known || known.has(name)) continue;
         const errors = [
           {

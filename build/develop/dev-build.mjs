@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import * as esbuild from 'esbuild';
 import { findDesk, product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
-import { readFiles, toRelative } from '../files.mjs';
+import { readFiles } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
@@ -15,7 +14,6 @@ import { createStyles } from '../styles.mjs';
 import { createBase } from './base.mjs';
 import { createClientModules } from './client-modules.mjs';
 import { createServerLayers } from './server-layers.mjs';
-import { noteSourceTexts } from './source-texts.mjs';
 
 const devEntry = 'src/client/develop/entry.ts';
 /** Connects product and engine. */
@@ -57,15 +55,12 @@ export async function createDevBuild(root, warn) {
   const unbuilt = { client: new Set(), server: new Set() };
   /** The manifest of the client's last build. */
   let manifestText = '';
-  /** Contents of the files on disk, so that a rebuild writes only changed files. */
+  /** Hashes of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
   /** Where the public files of the last build are. */
   let publicPaths = new Set();
-  /** Texts of modules that the product's plugins load. */
-  const texts = new Map();
 
   const owner = await readOwnersBuild(root);
-  owner.plugins = noteSourceTexts(owner.plugins, texts);
   const outdir = join(root, clientFolder);
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
   const options = { root, dev: true, owner, styles };
@@ -79,17 +74,14 @@ export async function createDevBuild(root, warn) {
   const toSource = () => `await import(${JSON.stringify(modules.wiringUrl)});`;
   const base = createBase('client-base', root, linked, { owner, at: wiring, toSource });
   const server = createServerLayers({ ...options, outdir: `${devFolder}/server`, warn });
-  // Files that an earlier `npm run dev` served.
-  await rm(join(dist, 'client'), { recursive: true, force: true });
-  await write([
-    { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
-    toTextsFile(),
-  ]);
+  // Files of an earlier `npm run dev`: each edit adds some.
+  await rm(dist, { recursive: true, force: true });
+  await write([{ path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) }]);
 
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
     if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = await readRouteModules(root, product.table, { plugins: [styles.plugin] });
+    routes = await readRouteModules(root, product.table, options);
     return routes;
   }
 
@@ -99,11 +91,6 @@ export async function createDevBuild(root, warn) {
     const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: listServerParts(root), warn: () => {} };
     builtParts = await reuse('parts of development', options, () => bundleServer(parts));
     return builtParts;
-  }
-
-  function toTextsFile() {
-    const byFile = [...texts].map(([path, text]) => [toRelative(root, path), text]);
-    return { path: 'texts.json', contents: JSON.stringify(Object.fromEntries(byFile.sort())) };
   }
 
   async function buildOthers(isChanged) {
@@ -121,10 +108,10 @@ export async function createDevBuild(root, warn) {
   async function write(files) {
     await Promise.all(
       files.map(async ({ path, contents }) => {
-        if (isDeepStrictEqual(written.get(path), contents)) return;
+        if (written.get(path) === toHash(contents)) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
         await writeFile(join(dist, path), contents);
-        written.set(path, contents);
+        written.set(path, toHash(contents));
       }),
     );
   }
@@ -191,7 +178,6 @@ export async function createDevBuild(root, warn) {
         ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` })),
         ...unserved,
         { path: 'manifest.json', contents: text },
-        toTextsFile(),
       ]);
       const paths = new Set(publicFiles.map(({ path }) => `client/${path}`));
       for (const path of publicPaths.difference(paths)) {
@@ -227,7 +213,7 @@ export async function createDevBuild(root, warn) {
         const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
         const { served, unserved } = sortOutputs(dist, outputFiles);
-        await write([...unserved.map(toMapped), ...served, toTextsFile()]);
+        await write([...unserved.map(toMapped), ...served]);
         // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
         return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
       } catch (error) {
@@ -247,6 +233,7 @@ const hashes = new WeakMap();
 
 /** Most outputs are those of the build before. */
 function toHash(contents) {
+  if (typeof contents === 'string') return hash('sha256', contents);
   if (!hashes.has(contents)) hashes.set(contents, hash('sha256', contents));
   return hashes.get(contents);
 }

@@ -1,9 +1,9 @@
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import remapping from '@jridgewell/remapping';
 import { transform } from 'oxc-transform';
 import { browserTarget, toDefinitions } from '../bundles.mjs';
 import { readNames } from '../front-doors.mjs';
-import { readInputMap } from './source-texts.mjs';
 
 /**
  * @typedef {object} ModuleFacts
@@ -48,6 +48,26 @@ export async function compileModule(file, source, lang, path, listExports) {
   const toSource = input ? remapping([map, input], () => null) : { ...map, sources: [basename(file)] };
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(toSource)).toString('base64')}`;
   return { code: `${text}\n//# sourceMappingURL=${url}`, facts };
+}
+
+/**
+ * Reads the source map that a module contains, as the output of a plugin often does: esbuild applies it too.
+ *
+ * @param {string} path absolute, of the module
+ * @param {string} text the module, with the map in its last `sourceMappingURL`
+ * @returns a map with absolute sources; undefined if there is none that can be read
+ */
+async function readInputMap(path, text) {
+  const url = [...text.matchAll(/\/\/[#@] sourceMappingURL=(data:\S+)/g)].at(-1)?.[1];
+  if (url === undefined) return undefined;
+  try {
+    const map = /** @type {any} */ (await (await fetch(url)).json());
+    const toPath = (source) =>
+      source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(path), map.sourceRoot ?? '', source);
+    return { ...map, sourceRoot: undefined, sources: map.sources.map(toPath) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** @param {string} code JavaScript @returns {ModuleFacts} */

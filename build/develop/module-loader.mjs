@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
@@ -7,7 +7,6 @@ import { toRelative as toRelativeTo } from '../files.mjs';
 import { sheetFile } from '../styles.mjs';
 import { inBase, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
-import { withLoads } from './source-texts.mjs';
 
 const urlFolder = '/_dev/modules/';
 /** Plugin data of imports that esbuild resolves. */
@@ -62,14 +61,18 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     setup(build) {
       build.onResolve({ filter: /.*/ }, async (request) => {
         if (request.pluginData === resolving) return undefined;
-        if (request.kind === 'entry-point')
-          return resolve(build, requests.get(request.path.slice('module:'.length)), {});
-        const found = await resolve(build, request, request.with);
+        const isEntry = request.kind === 'entry-point';
+        const asked = isEntry ? requests.get(request.path.slice('module:'.length)) : request;
+        const found = await resolve(build, asked, isEntry ? {} : request.with);
         const fail = async (texts) => {
-          const location = await locate(toRelative(request.importer), `["']${RegExp.escape(request.path)}["']`);
-          return { errors: texts.map((text) => ({ text, location })) };
+          const name = isAbsolute(asked.path)
+            ? `[^"']*${RegExp.escape(basename(asked.path))}`
+            : RegExp.escape(asked.path);
+          const location = await locate(toRelative(asked.importer), `["']${name}["']`);
+          return { errors: texts.map((text) => ({ text: text.replace(`${root}/`, ''), location })) };
         };
         if (found.errors.length > 0) return fail(found.errors.map(({ text }) => text));
+        if (isEntry) return found;
         const key = found.external ? found.path : toInput(found);
         const importer = toInput({ path: request.importer, namespace: request.namespace });
         try {
@@ -102,6 +105,12 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
       );
     },
   };
+
+  /** @param {import('esbuild').Plugin} plugin one of the client's, whose results are watched */
+  function watchLoads({ name, setup }) {
+    const onLoad = (build) => (filter, load) => build.onLoad(filter, async (args) => watchLoad(args, await load(args)));
+    return { name, setup: (build) => setup({ ...build, onLoad: onLoad(build) }) };
+  }
 
   /** Notes what a plugin reads, and compiles the code that it returns. */
   async function watchLoad(args, result) {
@@ -155,7 +164,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
       entryNames: '[dir]/[name]',
       splitting: false,
       sourceRoot: undefined,
-      plugins: [apart, ...(options.plugins ?? []).map((plugin) => withLoads(plugin, watchLoad)), compiling],
+      plugins: [apart, ...(options.plugins ?? []).map(watchLoads), compiling],
     });
     const files = new Map(outputFiles.map((file) => [toRelative(file.path), file]));
     const loaded = wanted.map((key) => {
@@ -190,7 +199,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     /** Lets a module be loaded that no other one imports. */
     addRoot(key) {
       keysByPath.set(toPath(key), key);
-      requests.set(key, { path: join(root, key), importer: '', resolveDir: root });
+      requests.set(key, { path: join(root, key), importer: join(root, table), resolveDir: root });
     },
     keysByPath,
     targets,

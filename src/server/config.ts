@@ -12,7 +12,7 @@ import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from './front
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
 import { parseMailAddress, parseSmtpUrl } from './mail/mailer.ts';
 import { parseDsn } from './reports/sentry/open-sentry.ts';
-import { parseOrigins } from './request/origins.ts';
+import { parseOrigins, parsePublicOrigins } from './request/origins.ts';
 import { isTakenPath } from './request/paths.ts';
 import {
   ConfigError,
@@ -56,11 +56,11 @@ export const SETTINGS = {
   },
   PUBLIC_ORIGINS: {
     about:
-      'The origins that visitors use, separated by commas. The first is the main one. Requests for other hosts get 421. Default: requests for any host are accepted, and by `npm run dev` those for localhost and IP addresses.',
+      'The origins that visitors use, separated by commas. The first is the main one. After it, https://*.example.com stands for all hosts one level below. Requests for other hosts get 421. Default: requests for any host are accepted, and by `npm run dev` those for localhost and IP addresses.',
     example: 'https://example.com,https://www.example.com',
     schema: parsed(
-      'contains something that is not an origin. Use http(s) origins without a path, separated by commas, such as https://example.com.',
-      parseOrigins,
+      'contains something that is not an origin. Use http(s) origins without a path, separated by commas, such as https://example.com. Only after the first, https://*.example.com stands for all hosts one level below.',
+      parsePublicOrigins,
     ).prefault(''),
   },
   TRUST_PROXY: {

@@ -107,14 +107,14 @@ const UPGRADED: Files = {
   'docs/guide.md': '# The guide\n',
   'src/server/app.ts': "export const app = 'new';\n",
   'src/server/limits.ts': changeLine(0, '1000').replace('line19 = 19;', 'line19 = 19000;'),
-  'src/server/moved.ts': undefined,
-  'src/server/room/moved.ts': `${changeLine(0, '1000').replace('line19 = 19;', 'line19 = 19000;')}\n// Moved.`,
+  'src/server/moved.ts': `${changeLine(19, '19000')}\n// Moved.`,
+  'src/server/room/moved.ts': `${changeLine(0, '1000')}\n// Moved.`,
   'src/server/removed.ts': undefined,
   'src/server/removed-and-edited.ts': 'export const edited = 2;\n',
   'src/server/added.ts': 'export const added = 1;\n',
   'src/forum/forum.ts': undefined,
   'src/forum/store/new/index.ts': undefined,
-  'src/server/rows.ts': undefined,
+  'src/server/rows.ts': 'export const rows = 1;\n',
   'src/server/product/index.ts': '// The shop.\n',
   'src/server/product/new.ts': undefined,
   'src/client/public/favicon.svg': undefined,
@@ -226,7 +226,9 @@ describe.each(['clone', 'copy', 'monorepo'] as const)('an upgrade of a %s', (kin
   it('stages what the release changed, without yours and what you deleted', () => {
     expect(said.code, said.out).toBe(0);
     expect(said.out).toContain('v0.4.0 is signed by releases@example.com.');
-    expect(said.out).toMatch(/you have your own\..*:\n {2}src\/server\/removed-and-edited\.ts\n/);
+    expect(said.out).toMatch(
+      /you have your own\..*:\n {2}src\/server\/moved\.ts\n {2}src\/server\/removed-and-edited\.ts\n/,
+    );
     expect(said.out).toContain('git reset --hard && npm ci');
     expect(said.npm).toEqual(['install --package-lock-only --ignore-scripts', 'ci', 'run check']);
     expect(readAll(folder, UPGRADED)).toEqual(UPGRADED);
@@ -275,9 +277,7 @@ it('leaves ordinary marks in files that both changed, and lists them with your v
   expect(code).toBe(1);
   expect(out).toMatch(/with conflicts:\n {2}src\/server\/app\.ts\n/);
   expect(out).toContain('  scripts.check: you have "make", the release has "tsc -b"\n');
-  expect(out).toMatch(
-    /you have your own\..*\n {2}src\/server\/removed-and-edited\.ts\n {2}src\/server\/room\/moved\.ts\n/,
-  );
+  expect(out).toMatch(/you have your own\..*\n.*\n.*\n {2}src\/server\/room\/moved\.ts\n {2}src\/server\/rows\.ts\n/);
   expect(npm).toEqual(['install --package-lock-only --ignore-scripts']);
   expect(readIfThere(folder, 'src/server/app.ts')).toMatch(
     /^<<<<<<< ours\n.*mine.*\n=======\n.*new.*\n>>>>>>> theirs\n$/,

@@ -235,16 +235,19 @@ describe('style sheets', () => {
   });
 
   const formats = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'svg', 'webp', 'eot', 'otf', 'ttf', 'woff', 'woff2'];
-  it('can refer to all images and fonts that browsers show, and scripts use the plugins and aliases of the product', async () => {
+  it('can refer to all images and fonts that browsers show, and scripts and the route table use the aliases of the product', async () => {
     const root = createApp({
-      'src/shared/product/pages/base.css': formats.map((it) => `.${it} { --url: url('./a.${it}?v=1#${it}') }`).join(''),
+      'src/shared/product/pages/base.css': `.public { --url: url('/robots.txt') } ${formats.map((it) => `.${it} { --url: url('./a.${it}?v=1#${it}') }`).join('')}`,
       ...Object.fromEntries(formats.map((it) => [`src/shared/product/pages/a.${it}`, it])),
-      'src/server/product/build.mjs': "export default { alias: { '@button': './src/shared/product/ui/button.tsx' } };",
+      'src/server/product/build.mjs':
+        "export default { alias: { '@button': './src/shared/product/ui/button.tsx', '@dot': './src/shared/product/pages/dot.svg' } };",
+      'src/shared/product/routes.tsx': `import dot from '@dot';${app['src/shared/product/routes.tsx']} export const icon = dot;`,
       'src/shared/product/pages/plain.tsx': "import { Button } from '@button'; export default () => <Button />;",
     });
     await build({ root, ...quiet });
     expect(readManifest(root).routes.plain?.styles).toHaveLength(1);
     const css = readManifest(root).routes.layout?.styles.map((url) => readAsset(root, url)) ?? [];
+    expect(css.join('')).toMatch(/url\("?\/robots\.txt"?\)/);
     const urls = [...css.join('').matchAll(/url\("?(\/assets\/a-\w{8}\.(\w+))\?v=1#\2/g)];
     expect(urls.map(([, url]) => readAsset(root, url))).toEqual(formats);
   });
@@ -276,8 +279,7 @@ describe('a build', () => {
   ])('is current until %s, regardless of timestamps', (_, path, text) => {
     const root = createApp();
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
-    // The second time it does not read the files.
-    for (const _time of [1, 2]) expect(hasCurrentBuild(root)).toBe(true);
+    expect(hasCurrentBuild(root)).toBe(true);
     writeFiles(root, { [path]: text });
     expect(hasCurrentBuild(root)).toBe(false);
   });
@@ -386,6 +388,14 @@ describe('a build fails with one sentence and keeps the previous build', () => {
       /^src\/shared\/product\/pages\/plain\.tsx imports node:path, which only Node has/,
     ],
     [
+      'if a worker is a source',
+      {
+        'src/shared/product/pages/plain.tsx':
+          "const start = () => new Worker(new URL('./sum.ts', import.meta.url)); export default () => <i onClick={start} />;",
+      },
+      /^plain-\w+\.js would request \.\/sum\.ts, .* new Worker\('\/sum\.js'\)\.$/,
+    ],
+    [
       'if the file of a page cannot be read from the route table',
       {
         'src/shared/product/routes.tsx':
@@ -413,6 +423,11 @@ describe('a build fails with one sentence and keeps the previous build', () => {
         'src/shared/product/pages/plain.module.scss': '.plain { color: red }',
       },
       /"\.scss" files: src\/shared\/product\/pages\/plain\.module\.scss[\s\S]*src\/server\/product\/build\.mjs/,
+    ],
+    [
+      'if a style sheet refers to a file that does not exist',
+      { 'src/shared/product/pages/home.module.css': '.home { background: url(none.png) }' },
+      /src\/shared\/product\/pages\/home\.module\.css:1:\d+:/,
     ],
     [
       'if a package is not installed',

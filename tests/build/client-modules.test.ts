@@ -231,3 +231,13 @@ test('a name that #engine does not have is a mistake at its line, as in the buil
   });
   await save({ [HOME]: text.replaceAll('Form', 'Link') });
 });
+
+test('a page without a file is a mistake at its line of the route table', async () => {
+  const [table, page] = [`${PRODUCT}routes.tsx`, `${PRODUCT}about.tsx`];
+  writeFiles(root, {
+    [table]: "export const routes = [\n  { id: 'about', page: () => import('./about.tsx') },\n];",
+  });
+  await expect(modules.update([page], [table])).rejects.toMatchObject({
+    errors: [{ text: `Could not resolve "${page}"`, location: { file: table, line: 2 } }],
+  });
+});

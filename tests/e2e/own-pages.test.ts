@@ -156,12 +156,34 @@ test('an inline script with useNonce() runs only if the page is rendered per req
   expect(await ran((await open('/kept')).page)).toBe(false);
 });
 
-test('a failing action of a layout keeps the layout', async () => {
-  const { page } = await open('/notes');
+test.each(['/notes', '/kept'])('a failing action of a layout keeps the layout: %s', async (path) => {
+  const { page } = await open(path);
   await press(page, 'Ring');
   await page.locator('main').getByRole('heading', { name: 'failure' }).waitFor();
   expect(await page.getByRole('search').isVisible()).toBe(true);
   expect(await page.getByRole('button', { name: 'Ring' }).isVisible()).toBe(true);
+});
+
+test('an error page that fails in the browser leaves a line with the digest', async () => {
+  const { page } = await open('/list');
+  await press(page, 'Break');
+  await page
+    .getByRole('alert')
+    .getByText(/This could not be loaded\. Digest: \w{6}/)
+    .waitFor();
+});
+
+test('useNavigate reloads the page if the router could not be loaded', async () => {
+  const { page, documents } = await visit('/list', {
+    before: (page) => page.route('**/assets/navigator-*', (route) => route.abort(), { times: 1 }),
+  });
+  await hydrated(page);
+  await press(page, 'Write');
+  await page.waitForEvent('load');
+  await exchanged(page);
+  await press(page, 'Write');
+  await heading(page, 'Draft');
+  expect(documents).toEqual(['/list', '/list']);
 });
 
 // The section on `Await` and React's Suspense in the guide's chapter on deferred data.

@@ -9,6 +9,14 @@ export const ownProduct = {
     const UNSENT = 'The form was not sent. Check your connection, then send it again.';
     Document.language = (path) =>
       path === '/notes' ? { lang: 'ar', dir: 'rtl', texts: { [UNSENT]: 'لم يرسل النموذج.' } } : { lang: 'nb' };`,
+  'src/shared/product/error-pages.tsx': `
+    function ErrorPage({ error }) {
+      if (error.inBrowser) throw new Error('The error page is broken too.');
+      return <><title>{error.kind}</title><h1>{error.message ?? error.kind}</h1><p>{error.digest}</p></>;
+    }
+    export const errorPages = {
+      notFound: ErrorPage, forbidden: ErrorPage, unauthorized: ErrorPage, public: ErrorPage, failure: ErrorPage,
+    };`,
   'src/shared/product/routes.tsx': `
     import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
@@ -120,13 +128,20 @@ export const ownProduct = {
       );
     }`,
   'src/shared/product/pages/list.tsx': `
+    import { useState } from 'react';
+    import { useNavigate } from 'react-router';
     import { Link } from '#engine';
     export default function List() {
+      const [isBroken, setBroken] = useState(false);
+      const navigate = useNavigate();
+      if (isBroken) throw new Error('The list is broken.');
       return (
         <>
           <title>List</title>
           <h1>List</h1>
           <Link to="/draft">Draft</Link>
+          <button type="button" onClick={() => setBroken(true)}>Break</button>
+          <button type="button" onClick={() => navigate('../draft')}>Write</button>
         </>
       );
     }`,

@@ -47,6 +47,10 @@ it('reads lists of origins and proxies', () => {
     'https://example.com',
     'http://localhost:3000',
   ]);
+  expect(readConfig({ PUBLIC_ORIGINS: 'https://a.example,https://*.a.example:8443' }).publicOrigins).toEqual([
+    'https://a.example',
+    'https://*.a.example:8443',
+  ]);
   expect(readConfig({ TRACE_TARGETS: 'https://api.example.com, https://API.example:8443/' }).traceTargets).toEqual([
     'https://api.example.com',
     'https://api.example:8443',
@@ -60,8 +64,19 @@ it.each([
   ['PORT', ['canary', '65536', '-1', '3000.5']],
   ['HOST', ['canary canary', 'http://canary', 'canary:80']],
   ['DATA_DIR', ['canary\0']],
-  ['PUBLIC_ORIGINS', ['canary', 'https://canary/path', 'ftp://canary', 'https://u:canary@x', '*', 'https://*.canary']],
-  ['TRACE_TARGETS', ['canary', 'https://canary/path', '*', 'https://x https://canary']],
+  [
+    'PUBLIC_ORIGINS',
+    [
+      'canary',
+      'https://canary/path',
+      'ftp://canary',
+      'https://u:canary@x',
+      '*',
+      'https://*.canary',
+      'https://x,https://*canary',
+    ],
+  ],
+  ['TRACE_TARGETS', ['canary', 'https://canary/path', '*', 'https://x,https://*.canary', 'https://x https://canary']],
   [
     'TRUST_PROXY',
     ['true', 'yes', 'canary', '10.0.0.0/33', '0.0.0.0/0', '::/0', '1.2.3', 'loopback,canary', '10.0.0.0/8/8'],

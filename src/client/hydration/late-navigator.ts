@@ -1,6 +1,7 @@
 import type { DataRouter, Location } from 'react-router';
 import { createStandIn } from '../../shared/routing/stand-in.ts';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
+import { wasJustLoaded } from '../navigation/chunk-reload.ts';
 import type { BrowserApp, FirstPage, Navigator } from '../navigation/navigator.ts';
 import type { Reporting } from '../reporting/reporting.ts';
 
@@ -37,7 +38,7 @@ export function createLateNavigator(app: BrowserApp, page: FirstPage, report: Re
     router: createStandIn(
       { tree: app.tree, payload: page.payload, location: readLocation() },
       {
-        navigate: passOn('navigate'),
+        navigate: (...args) => passOn('navigate')(...args).catch(reloadOnce),
         fetch: passOn('fetch'),
         revalidate: passOn('revalidate'),
         // After the effects of this commit, because one of them registers the key with the new router.
@@ -53,6 +54,11 @@ export function createLateNavigator(app: BrowserApp, page: FirstPage, report: Re
     },
   };
   return late;
+}
+
+/** `useNavigate()` needs the chunk, and its caller would not learn that it is missing. */
+function reloadOnce(): void {
+  if (!wasJustLoaded(location.href)) location.reload();
 }
 
 function readLocation(): Location {

@@ -2,10 +2,6 @@ import type { Count, CounterTable } from '#engine/tracker';
 
 /** The counters of the desk in `/metrics`. */
 export const DESK_COUNTERS = {
-  spillway_desk_deleted_rows_total: {
-    help: "Rows deleted from the desk's store, by table and by reason: age, size or orphan.",
-    labels: ['table', 'reason'],
-  },
   spillway_desk_worker_restarts_total: { help: 'Restarts of the desk worker after a crash.' },
   spillway_desk_calls_refused_total: {
     help: 'Calls that the desk worker did not answer because it was gone, late or overloaded.',

@@ -58,11 +58,7 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
   const signals = createSignals();
   const folder = join(dataDir, 'journal', process);
-  const journal = createJournal({
-    folder,
-    signals,
-    log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
-  });
+  const journal = createJournal({ folder, signals, log });
   const worker = createWorkerThread(
     {
       file: workerFile,

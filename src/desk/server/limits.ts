@@ -93,6 +93,8 @@ export const MAX_BUILD_FILE_BYTES = 32 * MiB;
 
 /** How long a session lasts (ms). */
 export const SESSION_TIME = 12 * Hour;
+/** How long a sign-in link is valid (ms). */
+export const LINK_TIME = 15 * Minute;
 /** The size of a form of the desk (bytes). Notes are the largest. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 

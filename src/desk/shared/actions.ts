@@ -3,8 +3,6 @@ import { createActionUses } from '#engine';
 /** The result of a change. */
 export interface Changed {
   readonly words: string;
-  /** A concurrent change by another operator that this one replaced. */
-  readonly overtook?: string;
 }
 
 /** The result of a test notification. */

@@ -20,6 +20,8 @@ export interface ContentSources {
   /** Also where workers can load scripts from. */
   readonly worker?: readonly string[];
   readonly form?: readonly string[];
+  /** Sites that can show these pages in a frame. A cookie that their visitors need there is `SameSite=None`. */
+  readonly framedBy?: readonly string[];
   /** The texts of constant inline scripts, which run in all pages by their hashes, without a nonce. */
   readonly inlineScript?: readonly string[];
   /** Names of further Trusted Types policies. */
@@ -93,7 +95,7 @@ export function createContentPolicy(
     directive('form-action', "'self'", extra.form),
     "base-uri 'none'",
     "object-src 'none'",
-    "frame-ancestors 'none'",
+    extra.framedBy ? directive('frame-ancestors', "'self'", extra.framedBy) : "frame-ancestors 'none'",
     ...report,
   ].join('; ');
   const ownHashes = inlineScript.map(toHashSource);
@@ -131,7 +133,9 @@ function toHashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-const KINDS = 'style staticStyle image font connect media frame worker form inlineScript trustedTypes'.split(' ');
+const KINDS = 'style staticStyle image font connect media frame worker form framedBy inlineScript trustedTypes'.split(
+  ' ',
+);
 
 /** Checks what the compiler checks in `defineProduct()`. */
 function requireKnown(extra: ContentSources): void {

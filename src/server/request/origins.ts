@@ -6,7 +6,7 @@ export interface Origins {
   readonly fallback: string;
   /** Returns the configured origin of this `Host`, which is lower case and has its port unless that is the default. */
   forHost(host: string): string | undefined;
-  /** True if `origin` is configured, or if nothing is configured and it is the request's own. */
+  /** True if `origin` is configured, or the request's own. That of another tenant (`https://*.example.com`) is not. */
   isOurs(origin: string, ownOrigin: string): boolean;
 }
 
@@ -20,22 +20,32 @@ export function createOrigins(configured: readonly string[], listening: string):
   return {
     configured,
     fallback: configured[0] ?? listening,
-    forHost: (host) => byHost.get(host),
-    isOurs: (origin, ownOrigin) => (known.size > 0 ? known.has(origin) : origin === ownOrigin),
+    forHost(host) {
+      const [label = ''] = host.split('.', 1);
+      return byHost.get(host) ?? byHost.get(`*${host.slice(label.length)}`)?.replace('*', label);
+    },
+    isOurs: (origin, ownOrigin) => origin === ownOrigin || known.has(origin),
   };
 }
 
+/**
+ * Parses `PUBLIC_ORIGINS`: after the first, which links in mails begin with, `https://*.example.com` stands for the hosts
+ * one level below. @returns undefined if one is invalid
+ */
+export const parsePublicOrigins = (text: string) => parseOrigins(text, true);
+
 /** Parses http(s) origins without a path, separated by commas. @returns undefined if one is invalid */
-export function parseOrigins(text: string): readonly string[] | undefined {
+export function parseOrigins(text: string, areTenants = false): readonly string[] | undefined {
   const parts = text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  const origins = parts.map((part) => {
+  const origins = parts.map((part, index) => {
     const url = URL.canParse(part) ? new URL(part) : undefined;
     if (!url || url.href !== `${url.origin}/` || /[?#]/.test(part)) return undefined;
     const scheme = url.protocol === 'https:' ? 'https' : url.protocol === 'http:' ? 'http' : undefined;
-    return scheme && toCheckedHost(url.host, scheme) ? url.origin : undefined;
+    const host = areTenants && index > 0 ? url.host.replace(/^\*\./, '') : url.host;
+    return scheme && toCheckedHost(host, scheme) ? url.origin : undefined;
   });
   return origins.every((origin) => origin !== undefined) ? [...new Set(origins)] : undefined;
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, use, useContext, useEffect, useState } from 'react';
+import { Component, type ReactNode, use, useContext, useEffect, useState } from 'react';
 import { UNSAFE_LocationContext as LocationContext } from 'react-router';
 import type { PageError, PageErrorKind, ReportedAddress } from '../wire/payload.ts';
 import { type ErrorPages, useEngine } from './engine-context.ts';
@@ -9,7 +9,22 @@ export function ErrorView({ error, inPlace = false }: { error: PageError; inPlac
   const { errorPages, host } = useEngine();
   if (inPlace) return <ErrorLine error={error} />;
   const Page = errorPages[KINDS[error.kind].page];
-  return <Page error={error} host={host} />;
+  return (
+    <ErrorPageBoundary error={error}>
+      <Page error={error} host={host} />
+    </ErrorPageBoundary>
+  );
+}
+
+/** Shows the line for an error whose page fails too. No boundary around it could do better. */
+class ErrorPageBoundary extends Component<{ error: PageError; children: ReactNode }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError = () => ({ hasFailed: true });
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? <ErrorLine error={this.props.error} /> : this.props.children;
+  }
 }
 
 /** Returns a function that says a sentence in the language of the page. */

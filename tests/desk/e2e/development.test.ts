@@ -9,7 +9,7 @@ const SIGN_IN = 'src/desk/shared/pages/root/sign-in.tsx';
 
 const TOKEN = 'an-operator-token-of-development';
 const FAILING = {
-  // Plugins that put lines before a module: one with a source map, and one without.
+  // A plugin that puts lines before a module.
   'src/server/product/build.mjs': `import { readFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
 
@@ -25,15 +25,6 @@ export default {
           const { code } = await transform(await readFile(path, 'utf8'), options);
           return { contents: code, loader: 'jsx' };
         });
-      },
-    },
-    {
-      name: 'without-a-map',
-      setup({ onLoad }) {
-        onLoad({ filter: /server\\/product\\/pages\\/index\\.ts$/ }, async ({ path }) => ({
-          contents: banner + (await readFile(path, 'utf8')),
-          loader: 'ts',
-        }));
       },
     },
   ],
@@ -110,19 +101,16 @@ async function open(path: string) {
   return { page };
 }
 
-/** Lines that the plugin without a map adds. */
-const ADDED = 3;
-
 test('an incident shows the source of a loader and of a browser module, in its own environment', async () => {
   expect((await fetch(`${app.url}/?fail`)).status).toBe(500);
   const thrown = await readIncident('Error: The order is lost.');
   expect(thrown).toMatchObject({
     environment: 'development',
-    place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 + ADDED },
+    place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 },
   });
   expect(thrown.shown.full.errors[0].frames[0]).toMatchObject({
     file: 'src/server/product/pages/index.ts',
-    line: 4 + ADDED,
+    line: 4,
     isOwn: true,
     source: { lines: expect.arrayContaining(["  throw new Error('The order is lost.');"]) },
   });

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DeskInUseError } from '../../../src/desk/server/desk.ts';
 import { StoreAwayError } from '../../../src/desk/server/store/sql.ts';
 import { toAddress } from '../../../src/shared/reporting/address.ts';
-import { createFolder } from '../../support/folder.ts';
 import { createFailure, openTestDesk } from '../support/desk.ts';
 import { useDesk } from '../support/use-desk.ts';
 
@@ -90,16 +89,6 @@ describe('the desk', () => {
     expect(await desk.calls.settle()).toBe(true);
     const { incidents } = await desk.calls.listIncidents({ limit: 2000 });
     expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
-  });
-
-  it('reports that its worker crashed and that the store is unavailable', async () => {
-    const workerFile = join(createFolder(onTestFinished), 'crash.mjs');
-    writeFileSync(workerFile, "throw new Error('broken');");
-    const { desk } = await useDesk({ workerFile });
-    const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
-    await expect.poll(() => desk.condition).toEqual(crashed);
-    expect(desk.journal(createFailure())).toBe(true);
-    await expect(desk.calls.readChanges()).rejects.toThrow(StoreAwayError);
   });
 
   it('reports PostgreSQL errors without secrets', async () => {

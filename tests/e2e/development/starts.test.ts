@@ -10,6 +10,7 @@ let app: DevApp;
 
 beforeAll(async () => {
   app = await startDevApp({
+    'dist-dev/server/product-OLD.js': '', // as of an earlier run
     'legacy/app.js': "module.exports = require('express')();",
     'legacy/package.json': '{ "type": "commonjs" }',
     [INDEX]: `import { defineProduct } from '#engine/server';
@@ -28,6 +29,10 @@ async function expectServed(words: string): Promise<void> {
   const read = async () => (await fetch(app.url, { signal: AbortSignal.timeout(2000) })).text();
   await expect.poll(() => read().catch(String), { timeout: PATIENCE }).toContain(words);
 }
+
+test('the folder of the build is emptied at the start, because each edit adds files', () => {
+  expect(app.has('dist-dev/server/product-OLD.js')).toBe(false);
+});
 
 test('a public file is served until it is removed, also below .well-known', async () => {
   const path = '.well-known/assetlinks.json';

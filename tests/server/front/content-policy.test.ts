@@ -64,10 +64,15 @@ it('names the endpoint for violation reports', () => {
 });
 
 it('accepts additional sources, and rejects values that would add directives', () => {
-  const sources = { image: ['https://images.example'], frame: ['https://video.example'] };
+  const sources = {
+    image: ['https://images.example'],
+    frame: ['https://video.example'],
+    framedBy: ['https://partner.example'],
+  };
   const policy = createContentPolicy(sources, STYLED).forStatic();
   expect(policy).toContain("img-src 'self' data: https://images.example;");
   expect(policy).toContain('frame-src https://video.example;');
+  expect(policy).toContain("frame-ancestors 'self' https://partner.example");
   for (const source of ["x; script-src 'unsafe-inline'", 'a b', 'a,b', '']) {
     expect(() => createContentPolicy({ connect: [source] }, STYLED)).toThrow(/Give each source/);
   }

@@ -70,6 +70,27 @@ it.each<[path: string, host: string, status: number, typeof DEVELOPMENT | typeof
   expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
 });
 
+it.each([
+  ['acme.example.com', 'https://acme.example.com/'],
+  ['ACME.example.com:443', 'https://acme.example.com/'],
+  ['www.example.com', 'http://www.example.com/'],
+])('answers a tenant at %s with the origin %s', async (host, origin) => {
+  const app = createTestApp({ publicOrigins: ['http://www.example.com', 'https://*.example.com'], trustProxy: 1 });
+  const tenant = { Host: host, 'X-Forwarded-Proto': origin.split(':')[0] ?? '' };
+  expect((await request(app).get('/').set(tenant).expect(200)).text).toContain(origin);
+  const post = (from: string) => request(app).post('/api/echo').set(tenant).set('Cookie', 'a=b').set('Origin', from);
+  await post(origin.slice(0, -1)).send({}).expect(200);
+  await post('https://other.example.com').send({}).expect(403);
+});
+
+it.each(['example.com', 'a.b.example.com', '.example.com', '*.example.com', 'acme.example.com.evil.example', 'com'])(
+  'refuses the host %s behind a pattern',
+  async (host) => {
+    const app = createTestApp({ publicOrigins: ['http://www.example.com', 'https://*.example.com'] });
+    expect((await request(app).get('/').set('Host', host)).status).toBe(/^[*.]/.test(host) ? 400 : 421);
+  },
+);
+
 const forged = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-For': '6.6.6.6' };
 const forwarded = { Forwarded: 'for=6.6.6.6;proto=https;host=evil.example' };
 const https = { 'X-Forwarded-Proto': 'https' };

@@ -1,7 +1,6 @@
 import { createHash, createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type CheckToken, isSameText, type Operator, type OperatorToken, type Tokens } from '#engine/tracker';
-import { SESSION_TIME } from '../limits.ts';
-import type { Grant } from '../store/session-table.ts';
+import type { CheckToken, Operator, OperatorToken, Tokens } from '#engine/tracker';
+import { LINK_TIME, SESSION_TIME } from '../limits.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 
 /** The result of a sign-in. */
@@ -11,7 +10,7 @@ export type SignedIn =
   | { readonly kind: 'too-many'; readonly waitMs: number };
 
 /** The part of the store that sign-in needs. All replicas share it. */
-type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
+type SessionStore = Pick<DeskCalls, 'storeSession' | 'hasSession' | 'endSession'>;
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
@@ -23,8 +22,8 @@ interface SignInOptions {
 
 /**
  * Signs operators in. The id of a session is made at sign-in and never taken from a request, so that an attacker cannot
- * plant one in advance. The store has a hash of the id, and a fingerprint of the token that is keyed with the id. A new
- * token therefore ends the sessions of the old one, and a reader of the store can neither sign in nor try out tokens.
+ * plant one in advance. It is signed with the token, so that a new token ends the sessions of the old one. The store has
+ * only a hash of the id, so a reader of the store can neither sign in nor try out tokens.
  */
 export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
   const sessionIds = createSignedIds(tokens.all, 'session');
@@ -32,7 +31,7 @@ export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
 
   async function begin(token: OperatorToken): Promise<SignedIn> {
     const session = sessionIds.make(token);
-    await sessions.createSession(toHash(session), toGrant(session, token), SESSION_TIME);
+    await sessions.storeSession(toHash(session), SESSION_TIME);
     return { kind: 'signed-in', session };
   }
 
@@ -46,7 +45,7 @@ export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
     /** Returns the holder of a session. An id that this desk did not issue is rejected without the store. */
     async identify(session: string): Promise<Operator | undefined> {
       const token = sessionIds.read(session);
-      if (!token || !isGrantOf(token, session, await sessions.readSession(toHash(session)))) return undefined;
+      if (!token || !(await sessions.hasSession(toHash(session)))) return undefined;
       return { name: token.name, role: token.role };
     },
 
@@ -59,8 +58,8 @@ export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
     /** Uses up a sign-in link. Its id is signed, so attempts need not be counted. */
     async byTicket(ticket: string): Promise<SignedIn> {
       const token = linkIds.read(ticket);
-      if (!token || !isGrantOf(token, ticket, await sessions.takeLink(toHash(ticket)))) return { kind: 'wrong' };
-      return begin(token);
+      const isValid = token !== undefined && (await sessions.endSession(toHash(ticket)));
+      return isValid ? begin(token) : { kind: 'wrong' };
     },
 
     async end(session: string): Promise<void> {
@@ -77,28 +76,18 @@ export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
  */
 export async function makeTicket(
   tokens: Tokens,
-  sessions: Pick<SessionStore, 'createLink'>,
+  sessions: Pick<SessionStore, 'storeSession'>,
   name: string,
 ): Promise<string> {
   const token = tokens.named(name);
   if (!token) throw new Error(`No token has the name ${JSON.stringify(name)}.`);
   const ticket = createSignedIds(tokens.all, 'link').make(token);
-  await sessions.createLink(toHash(ticket), toGrant(ticket, token));
+  await sessions.storeSession(toHash(ticket), LINK_TIME);
   return ticket;
 }
 
 function toHash(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
-}
-
-function toGrant(id: string, { name, role, token }: OperatorToken): Grant {
-  const fingerprint = createHmac('sha256', id).update(`${role} ${token}`).digest('base64url');
-  return { name, role, fingerprint };
-}
-
-/** Checks that the store's row is for this id and this token, and that the token has the same name. */
-function isGrantOf(token: OperatorToken, id: string, grant: Grant | undefined): boolean {
-  return grant?.name === token.name && isSameText(grant.fingerprint, toGrant(id, token).fingerprint);
 }
 
 /** 256 random bits, and the first 132 bits of their HMAC-SHA256, both in base64url. */
@@ -107,14 +96,14 @@ const TAG_LENGTH = 22;
 
 /**
  * Issues ids, and later recognizes them without asking the store. The keys are derived from the tokens: none has to be
- * stored, all replicas agree, and an id becomes invalid when its token or the token's role changes.
+ * stored, all replicas agree, and an id becomes invalid when its token, or the token's role or name, changes.
  *
  * @param purpose an id for one purpose is not valid for another
  */
 function createSignedIds(tokens: readonly OperatorToken[], purpose: 'session' | 'link') {
   const keys = tokens.map((token) => {
-    const key = createHmac('sha256', token.token).update(`spillway desk ${purpose} ${token.role}`).digest();
-    return { token, key: createSecretKey(key) };
+    const words = `spillway desk ${purpose} ${token.role} ${token.name}`;
+    return { token, key: createSecretKey(createHmac('sha256', token.token).update(words).digest()) };
   });
   type Key = (typeof keys)[number]['key'];
   const toTag = (secret: string, key: Key): string =>

@@ -1,7 +1,7 @@
 import { type Auth, HttpError } from '#engine/server';
 import { parseAddress } from '#engine/tracker';
 import type { DeskFacts } from '../facts.ts';
-import type { FoundIncident, Incident } from '../store/records.ts';
+import type { FoundIncident } from '../store/records.ts';
 import { toDeletedWords } from '../views/present-history.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskCaller } from './caller.ts';
@@ -16,20 +16,10 @@ export interface ApiContext {
 export const UNKNOWN = 'No incident has this digest.';
 
 /**
- * Returns the incident of a digest.
- *
+ * @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, in any spelling
  * @param environment where to look; by default everywhere, first in the environment of this server
  * @throws HttpError 404
  */
-export async function requireIncident(
-  { calls }: ApiContext,
-  digest: string,
-  { environment }: { readonly environment?: string | undefined },
-): Promise<Incident> {
-  return (await requireFound({ calls }, digest, environment)).incident;
-}
-
-/** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, in any spelling. @throws HttpError 404 */
 export async function requireFound(
   { calls }: Pick<ApiContext, 'calls'>,
   address: string,

@@ -13,7 +13,7 @@ import { presentNote, toStandingWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentStatus } from '../views/present-incident-row.ts';
 import type { DeskCaller } from './caller.ts';
-import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, requireFound, UNKNOWN } from './context.ts';
 import { IfMatch, IncidentPatch, InEnvironment, NewNote, OfIncident } from './requests.ts';
 
 const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
@@ -96,7 +96,7 @@ export function incidentApi(context: ApiContext): ApiPart {
         return { status: 200, body: incident, headers: toHeaders(incident, params.digest) };
       },
       async changeIncident({ params, query, headers, body, caller }) {
-        const current = await requireIncident(context, params.digest, query);
+        const { incident: current } = await requireFound(context, params.digest, query.environment);
         const by = toChangeBy(caller, headers);
         const changed = await calls.changeState(current.key, body.status, by);
         if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
@@ -113,14 +113,14 @@ export function incidentApi(context: ApiContext): ApiPart {
         };
       },
       async addNote({ params, query, body, caller }) {
-        const { key } = await requireIncident(context, params.digest, query);
-        const note = await calls.addNote(key, body.text, caller.name);
+        const { incident } = await requireFound(context, params.digest, query.environment);
+        const note = await calls.addNote(incident.key, body.text, caller.name);
         if (!note) throw new HttpError(404, UNKNOWN);
         return { status: 201, body: presentNote(note) };
       },
       async deleteIncident({ params, query, headers, caller }) {
-        const current = await requireIncident(context, params.digest, query);
-        const gone = await calls.deleteIncident(current.key, toChangeBy(caller, headers));
+        const { incident } = await requireFound(context, params.digest, query.environment);
+        const gone = await calls.deleteIncident(incident.key, toChangeBy(caller, headers));
         if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
         if (gone.outcome === 'conflict') throw toConflict(gone.incident);
         return { status: 204 };

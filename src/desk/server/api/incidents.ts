@@ -18,9 +18,6 @@ const IncidentList = z
     totals: z
       .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
       .describe('The number of incidents in each state that match the other filters.'),
-    isArriving: z
-      .boolean()
-      .describe('Whether failures are recorded but not in the store yet, so this reply does not include them.'),
     next: z.string().optional().describe('The `after` of the next page. Absent on the last page.'),
   })
   .meta({ id: 'IncidentList' });
@@ -44,8 +41,7 @@ export function incidentsApi(context: ApiContext): ApiPart {
     {
       listIncidents: {
         // Charts and time filters move on each hour.
-        version: async () =>
-          [await calls.readChanges(), Math.floor(Date.now() / Hour), facts.release, await calls.settle()].join(' '),
+        version: async () => [await calls.readChanges(), Math.floor(Date.now() / Hour), facts.release].join(' '),
         async handle({ query }) {
           const { span, limit, after } = query;
           const filter = toFilter({ ...USUAL_VIEW, ...query }, { now: Date.now(), environment: facts.environment });
@@ -61,7 +57,6 @@ export function incidentsApi(context: ApiContext): ApiPart {
               environments,
               incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
               totals,
-              isArriving: !(await calls.settle()),
               next: page.next,
             }),
           };

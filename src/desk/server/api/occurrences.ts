@@ -4,7 +4,7 @@ import { type ApiPart, HttpError, implement } from '#engine/server';
 import { Occurrence } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
-import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, requireFound, UNKNOWN } from './context.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
 
 const OccurrenceList = z
@@ -48,7 +48,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
     operations,
     {
       async listOccurrences({ params, query }) {
-        const incident = await requireIncident(context, params.digest, query);
+        const { incident } = await requireFound(context, params.digest, query.environment);
         const { limit, after: cursor } = query;
         const page = await calls.listOccurrences(incident.key, { limit, cursor });
         return {
@@ -63,7 +63,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
         };
       },
       async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
-        const incident = await requireIncident(context, digest, query);
+        const { incident } = await requireFound(context, digest, query.environment);
         const isGone = await calls.deleteOccurrence(incident.key, occurrence, caller.name);
         if (!isGone) throw new HttpError(404, GONE);
         return { status: 204 };

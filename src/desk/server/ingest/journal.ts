@@ -1,5 +1,6 @@
 import type { Failure } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
+import type { DeskLog } from '../desk-log.ts';
 import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
 import { type JournalEntry, toSummary } from './journal-entry.ts';
 import { createSegments, type SegmentFiles } from './segments.ts';
@@ -10,7 +11,7 @@ interface JournalOptions {
   readonly folder: string;
   /** Says how far the journal is stored. */
   readonly signals: Pick<Signals, 'position' | 'inherited'>;
-  readonly log: { warn(message: string): void; error(fields: object, message: string): void };
+  readonly log: Pick<DeskLog, 'warn' | 'error'>;
   readonly limits?: Partial<JournalLimits>;
   readonly files?: SegmentFiles;
   /** Milliseconds, monotonic. */
@@ -63,7 +64,7 @@ export function createJournal(options: JournalOptions) {
         lines.rotate();
       }
       lines.append(Buffer.from(`${JSON.stringify(entry)}\n`));
-      if (isFailing) log.warn('The journal can be written again.');
+      if (isFailing) log.warn({}, 'The journal can be written again.');
       isFailing = false;
       return true;
     } catch (error) {

@@ -18,6 +18,7 @@ import { createReadAccess } from '../access/access.ts';
 import type { SignIn } from '../access/sign-in.ts';
 import type { DeskFacts } from '../facts.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
+import { toShown } from '../views/clean-text.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskContext } from './context.ts';
 import { incident } from './incident.ts';
@@ -33,21 +34,16 @@ export const pages = { root, incidents, incident, notifications } satisfies Serv
   DeskActions
 >;
 
-/**
- * Replaces the halves of emoji in page data. Visitors can send them, and cutting a text leaves them. HTML would have U+FFFD
- * in their place, and the page data would not, so hydration would fail.
- */
-function withWholeText(table: typeof pages): typeof pages {
-  const halves = Object.entries(table).map(([id, page]) => {
-    const loader = async (args: LoaderArgs<DeskContext>) => toWholeText(await page.loader(args));
+/** Visitors can send any character, and cutting a text leaves the halves of emoji. */
+function withShownText(table: typeof pages): typeof pages {
+  const cleaned = Object.entries(table).map(([id, page]) => {
+    const loader = async (args: LoaderArgs<DeskContext>) =>
+      JSON.parse(JSON.stringify(await page.loader(args)), (_name, value) =>
+        typeof value === 'string' ? toShown(value) : value,
+      );
     return [id, { ...page, loader }];
   });
-  return Object.fromEntries(halves); // the same pages
-}
-
-/** @param data plain JSON */
-function toWholeText<Data>(data: Data): Data {
-  return JSON.parse(JSON.stringify(data), (_name, value) => (typeof value === 'string' ? value.toWellFormed() : value));
+  return Object.fromEntries(cleaned); // the same pages
 }
 
 interface DeskPagesOptions {
@@ -85,7 +81,7 @@ export async function createDeskPages(
       family: 'desk',
       base: DESK_PATH,
       routes,
-      pages: withWholeText(pages),
+      pages: withShownText(pages),
       document: Document,
       errorPages,
       createContext: async ({ request, response }) => ({

@@ -1,6 +1,6 @@
 import { notFound, publicError, redirect } from '#engine';
 import { type ActionArgs, invalid, type LoaderArgs } from '#engine/server';
-import { type ActingPage, type Address, type LoadingPage, parseAddress, type Refusal } from '#engine/tracker';
+import { type ActingPage, type Address, type LoadingPage, parseAddress } from '#engine/tracker';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES, MAX_NOTE_LENGTH } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
@@ -9,7 +9,7 @@ import { readScope } from '../read-view.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { FoundIncident } from '../store/records.ts';
-import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
+import { toDeletedWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
@@ -114,14 +114,9 @@ function readText(form: FormData, name: string): string {
   return typeof value === 'string' ? value.replaceAll('\r\n', '\n').trim() : '';
 }
 
-/** Applies a change. The later of two changes wins and reports which one it replaced. */
-async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed | Refusal> {
-  const { form, context } = args;
-  const author = operatorOf(context).name;
-  const changed = await context.calls.changeState(keyOf(args), to, { author });
-  if (changed.outcome !== 'changed') notFound();
-  const { before } = changed;
-  const seen = readText(form, 'version');
-  const isSeen = seen === '' || seen === String(before.version);
-  return { words, ...(!isSeen && { overtook: `it was changed: ${toStandingWords(before)}` }) };
+/** Applies a change. The later of two simultaneous changes wins, and the history shows both. */
+async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed> {
+  const { calls } = args.context;
+  const { outcome } = await calls.changeState(keyOf(args), to, { author: operatorOf(args.context).name });
+  return outcome === 'changed' ? { words } : notFound();
 }

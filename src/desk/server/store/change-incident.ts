@@ -40,14 +40,14 @@ type NotChanged = { readonly outcome: 'conflict'; readonly incident: Incident } 
 
 export type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 
-/** Tables with rows of an incident, by its key. */
+/** Tables with rows of an incident, by its key. Its own is first, which also waits for what other replicas store of it. */
 const TABLES_OF_INCIDENT = [
+  'desk_incidents',
   'desk_hours',
   'desk_releases',
   'desk_occurrences',
   'desk_changes',
   'desk_notes',
-  'desk_incidents',
 ];
 
 /** What operators change. */

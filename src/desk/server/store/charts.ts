@@ -1,5 +1,7 @@
 import { Day, Hour } from '../../../shared/units.ts';
 import type { ChartShape } from '../../shared/shapes.ts';
+import type { IncidentKey } from './incident-key.ts';
+import { placeholders, type Sql } from './sql.ts';
 
 /** How often an incident happened recently. The last bar of each chart is still growing. */
 export interface Charts {
@@ -10,17 +12,35 @@ export interface Charts {
 }
 
 /** How often an incident happened in an hour. */
-export interface HourCount {
+interface HourCount {
+  readonly key: IncidentKey;
   /** The start of the hour (ms since 1970). */
   readonly at: number;
   readonly count: number;
 }
 
-export function toCharts(hours: readonly HourCount[], now: number): Charts {
-  return { day: toChart(hours, now, Hour, 24), fortnight: toChart(hours, now, Day, CHART_DAYS) };
-}
-
 export const CHART_DAYS = 14;
+
+/** Reads the charts of some incidents in one query. @param now where they end (ms since 1970) */
+export async function readCharts(
+  sql: Sql,
+  keys: readonly IncidentKey[],
+  now: number,
+): Promise<(key: IncidentKey) => Charts> {
+  const hours =
+    keys.length === 0
+      ? []
+      : await sql.all<HourCount>(
+          `SELECT key, hour AS at, server_count + browser_count AS count FROM desk_hours
+            WHERE key IN (${placeholders(keys)}) AND hour >= ?`,
+          [...keys, toFirstBar(now, Day, CHART_DAYS)],
+        );
+  const groups = Map.groupBy(hours, ({ key }) => key);
+  return (key) => {
+    const own = groups.get(key) ?? [];
+    return { day: toChart(own, now, Hour, 24), fortnight: toChart(own, now, Day, CHART_DAYS) };
+  };
+}
 
 function toChart(hours: readonly HourCount[], now: number, step: number, bars: number): ChartShape {
   const start = toFirstBar(now, step, bars);
@@ -35,6 +55,6 @@ function toChart(hours: readonly HourCount[], now: number, step: number, bars: n
 }
 
 /** Returns the start of a chart (ms since 1970). */
-export function toFirstBar(now: number, step: number, bars: number): number {
+function toFirstBar(now: number, step: number, bars: number): number {
   return Math.floor(now / step) * step - (bars - 1) * step;
 }

@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from '#engine/tracker';
+import { MAX_OCCURRENCES_PER_HOUR } from '../limits.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
@@ -67,7 +68,8 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 
   /** Reports whether some occurrences were only counted. */
   function isSampled(key: IncidentKey): Promise<boolean> {
-    return exists(sql, 'SELECT 1 FROM desk_hours WHERE key = ? AND stored < server_count + browser_count', [key]);
+    const isFull = ['server', 'browser'].map((side) => `${side}_count > ${MAX_OCCURRENCES_PER_HOUR}`);
+    return exists(sql, `SELECT 1 FROM desk_hours WHERE key = ? AND (${isFull.join(' OR ')})`, [key]);
   }
 
   return {

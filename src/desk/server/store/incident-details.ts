@@ -1,6 +1,6 @@
 import type { CommitShape } from '../../shared/shapes.ts';
 import type { BuildTable, KnownBuild } from './build-table.ts';
-import type { HourCount } from './charts.ts';
+import { type Charts, readCharts } from './charts.ts';
 import { findCommit, listLines } from './find-commit.ts';
 import type { HistoryTable, LoggedChange, Note } from './history-table.ts';
 import { type IncidentKey, splitKey } from './incident-key.ts';
@@ -20,7 +20,7 @@ export interface IncidentDetails {
   readonly older?: string;
   /** The latest occurrences. */
   readonly recent: readonly Occurrence[];
-  readonly hours: readonly HourCount[];
+  readonly charts: Charts;
   readonly releases: readonly IncidentRelease[];
   readonly deployments: readonly KnownBuild[];
   readonly changes: readonly LoggedChange[];
@@ -61,10 +61,10 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
   return {
     async readDetails(key: IncidentKey, occurrence: string | undefined): Promise<IncidentDetails> {
       const { environment } = splitKey(key);
-      const [choice, recent, hours, releases, deployments, changes, notes] = await Promise.all([
+      const [choice, recent, charts, releases, deployments, changes, notes] = await Promise.all([
         readShown(key, occurrence),
         occurrences.listOccurrences(key, { limit: RECENT }),
-        incidents.listHours(key),
+        readCharts(sql, [key], Date.now()),
         incidents.listReleases(key),
         builds.listDeployments(environment),
         history.listChanges(key, CHANGES),
@@ -75,7 +75,7 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
       return {
         ...choice,
         recent: recent.occurrences,
-        hours,
+        charts: charts(key),
         releases,
         deployments,
         changes,

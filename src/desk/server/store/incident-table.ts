@@ -1,5 +1,4 @@
-import { Day, Hour } from '../../../shared/units.ts';
-import { CHART_DAYS, type HourCount, toFirstBar } from './charts.ts';
+import { Hour } from '../../../shared/units.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
 import { placeholders, readShapes, type Sql, toColumn, toOptionalColumn } from './sql.ts';
@@ -15,7 +14,6 @@ export function toFactColumns(full: StoredFailure | undefined) {
     message: toColumn(errors?.[0]?.message ?? ''),
     location_path: toOptionalColumn(location?.path),
     location_function: toOptionalColumn(location?.function),
-    location_detail: toOptionalColumn(location?.detail),
     route: toOptionalColumn(route),
   };
 }
@@ -23,14 +21,13 @@ export function toFactColumns(full: StoredFailure | undefined) {
 interface IncidentRow extends Omit<Incident, 'location' | 'counts'> {
   readonly locationPath?: string;
   readonly locationFunction?: string;
-  readonly locationDetail?: string;
   readonly server: number;
   readonly browser: number;
 }
 
 const COLUMNS = `key, digest, environment, kind, title, message, location_path AS "locationPath",
-  location_function AS "locationFunction", location_detail AS "locationDetail", location_line AS "locationLine",
-  route, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
+  location_function AS "locationFunction", location_line AS "locationLine",
+  route, state, version, state_at AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
   ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_release AS "regressedIn",
   first_at AS "firstAt", last_at AS "lastAt", first_release AS "firstRelease", last_release AS "lastRelease",
   server_count AS server, browser_count AS browser, visitors`;
@@ -61,8 +58,8 @@ export async function lockIncident(sql: Sql, key: IncidentKey): Promise<Incident
 }
 
 function toIncident(row: IncidentRow): Incident {
-  const { locationPath: path, locationFunction = '', locationDetail: detail = '', server, browser, ...facts } = row;
-  const location = path === undefined ? undefined : { path, function: locationFunction, detail };
+  const { locationPath: path, locationFunction = '', server, browser, ...facts } = row;
+  const location = path === undefined ? undefined : { path, function: locationFunction };
   return { ...facts, location, counts: { server, browser } };
 }
 
@@ -73,35 +70,15 @@ export function toHour(at: number): number {
 
 export type IncidentTable = ReturnType<typeof createIncidentTable>;
 
-/** Reads what belongs to one incident. */
 export function createIncidentTable({ reader }: StoreContext) {
-  /** Returns the time of the latest regression in each release. */
-  async function listRegressions(key: IncidentKey): Promise<ReadonlyMap<string, number>> {
-    const rows = await reader.all<{ at: number; detail: string }>(
-      "SELECT at, detail FROM desk_changes WHERE key = ? AND action = 'regressed' ORDER BY at",
-      [key],
-    );
-    // Written by `reopen-incidents.ts`.
-    return new Map(rows.map(({ at, detail }) => [(JSON.parse(detail) as { release: string }).release, at]));
-  }
-
   return {
-    /** Lists the hours in which an incident happened, as far as charts go back, the earliest first. */
-    listHours: (key: IncidentKey): Promise<HourCount[]> =>
-      reader.all<HourCount>(
-        'SELECT hour AS at, server_count + browser_count AS count FROM desk_hours WHERE key = ? AND hour >= ? ORDER BY hour',
-        [key, toFirstBar(Date.now(), Day, CHART_DAYS)],
-      ),
-
     /** Lists the releases in which an incident happened, ordered by its first occurrence in each. */
-    async listReleases(key: IncidentKey): Promise<IncidentRelease[]> {
-      const rows = await reader.all<Omit<IncidentRelease, 'regressedAt'>>(
-        `SELECT release, build, first_at AS "firstAt", last_at AS "lastAt", count FROM desk_releases
-          WHERE key = ? ORDER BY first_at`,
+    listReleases: (key: IncidentKey): Promise<IncidentRelease[]> =>
+      readShapes<IncidentRelease>(
+        reader,
+        `SELECT release, build, first_at AS "firstAt", last_at AS "lastAt", count, regressed_at AS "regressedAt"
+          FROM desk_releases WHERE key = ? ORDER BY first_at`,
         [key],
-      );
-      const regressions = await listRegressions(key);
-      return rows.map((row) => ({ ...row, regressedAt: regressions.get(row.release) }));
-    },
+      ),
   };
 }

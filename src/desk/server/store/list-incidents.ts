@@ -1,14 +1,12 @@
-import { Day } from '../../../shared/units.ts';
 import type { FailureKind } from '../../../shared/words.ts';
 import type { SortName } from '../../shared/page-data.ts';
 import type { IncidentState, Side } from '../../shared/shapes.ts';
-import { CHART_DAYS, type Charts, type HourCount, toCharts, toFirstBar } from './charts.ts';
+import { type Charts, readCharts } from './charts.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
 import type { Incident } from './records.ts';
 import { type Condition, toSearchConditions } from './search-text.ts';
-import { placeholders, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** Selects incidents that match all fields that are set and not empty. */
@@ -81,10 +79,14 @@ export function createIncidentList({ reader, environment }: StoreContext) {
         reader,
         page.map(({ key }) => key),
       );
-      const charts = await readCharts(reader, incidents, now);
+      const charts = await readCharts(
+        reader,
+        incidents.map(({ key }) => key),
+        now,
+      );
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
-        incidents: incidents.map((incident) => ({ ...incident, charts: charts(incident) })),
+        incidents: incidents.map((incident) => ({ ...incident, charts: charts(incident.key) })),
         next: last && writeCursor({ order: sort, value: last.sort_key, id: last.key }),
       };
     },
@@ -131,23 +133,4 @@ function toConditions(filter: IncidentFilter & { readonly environment: string })
     conditions.push(['EXISTS (SELECT 1 FROM desk_hours h WHERE h.key = i.key AND h.hour >= ?)', toHour(from)]);
   }
   return conditions;
-}
-
-/** Reads the charts of a whole page in one query. */
-async function readCharts(
-  sql: Sql,
-  incidents: readonly Incident[],
-  now: number,
-): Promise<(incident: Incident) => Charts> {
-  const keys = incidents.map(({ key }) => key);
-  const hours =
-    keys.length === 0
-      ? []
-      : await sql.all<HourCount & { readonly key: IncidentKey }>(
-          `SELECT key, hour AS at, server_count + browser_count AS count FROM desk_hours
-            WHERE key IN (${placeholders(keys)}) AND hour >= ?`,
-          [...keys, toFirstBar(now, Day, CHART_DAYS)],
-        );
-  const groups = Map.groupBy(hours, ({ key }) => key);
-  return ({ key }) => toCharts(groups.get(key) ?? [], now);
 }

@@ -159,10 +159,7 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
   const [oldest] = left;
   // Without a record, texts are emptied rather than masked, because masking does not recognize names.
   const facts: Columns = oldest ? toFactColumns(oldest) : {};
-  const changes = oldest
-    ? assignments(facts)
-    : `described = 0, title = kind, message = '',
-        location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
+  const changes = oldest ? assignments(facts) : "described = 0, title = kind, message = ''";
   await sql.run(
     `UPDATE desk_incidents SET ${changes},
         visitors = (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.key = desk_incidents.key)

@@ -35,7 +35,7 @@ export interface Incident {
   /** Empty if only counts were ever stored. */
   readonly title: string;
   readonly message: string;
-  readonly location?: FrameLocation;
+  readonly location?: Pick<FrameLocation, 'path' | 'function'>;
   /** The line of the location, from the latest full record. */
   readonly locationLine?: number;
   readonly route?: string;

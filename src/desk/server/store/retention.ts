@@ -71,7 +71,6 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
       `used_at < ${before} AND id NOT IN (SELECT build FROM desk_deployments UNION SELECT build FROM desk_build_files)`,
     ],
     ['desk_sessions', 'id_hash', `expires_at <= ${now}`],
-    ['desk_links', 'id_hash', `expires_at <= ${now}`],
     ['desk_notifications', 'id', `created_at < ${now - NOTIFICATION_AGE}`],
     ['desk_processes', 'id', `ended_at < ${now - PROCESS_AGE}`],
     // Without its position, the journal of a process that is still alive would be counted again.
@@ -115,12 +114,8 @@ function deleteBatch(
  */
 type Shrinking = (driver: SqlDriver, excess: number) => Promise<{ readonly rows: number; readonly bytes: number }>;
 
-/** The approximate sizes of rows with their index entries (bytes). */
-const ROW_BYTES = { occurrence: 500, alias: 300, hour: 150, incident: 4000 };
-
-function toLimit(excess: number, rowBytes: number): number {
-  return Math.min(DELETE_BATCH, Math.ceil(excess / rowBytes));
-}
+/** About the size of an incident with its index entries (bytes). */
+const INCIDENT_BYTES = 4000;
 
 /**
  * In this order: hours that no page shows, addresses that lead nowhere, what browsers sent before failures of servers,
@@ -133,7 +128,7 @@ const SHRINKING: readonly Shrinking[] = [
   dropPayloads("side = 'browser'"),
   dropOccurrencesOf("side = 'browser'"),
   dropAliases('1 = 1'),
-  dropReportedOnly,
+  dropReportedOnly(),
   dropPayloads('1 = 1'),
   dropOccurrencesOf('1 = 1'),
   dropHours(0),
@@ -205,48 +200,43 @@ async function dropOccurrences(driver: SqlDriver, where: string, limit = DELETE_
   return rows.length;
 }
 
-function dropOccurrencesOf(where: string): Shrinking {
+/** @param rowBytes about the size of a row with its index entries (bytes). @param drop returns the number of deleted rows */
+function dropRows(rowBytes: number, drop: (driver: SqlDriver, limit: number) => Promise<number>): Shrinking {
   return async (driver, excess) => {
-    const rows = await dropOccurrences(driver, where, toLimit(excess, ROW_BYTES.occurrence));
-    return { rows, bytes: rows * ROW_BYTES.occurrence };
+    const rows = await drop(driver, Math.min(DELETE_BATCH, Math.ceil(excess / rowBytes)));
+    return { rows, bytes: rows * rowBytes };
   };
+}
+
+function dropOccurrencesOf(where: string): Shrinking {
+  return dropRows(500, (driver, limit) => dropOccurrences(driver, where, limit));
 }
 
 /** Deletes addresses that lead to no occurrence any more. Strangers can cause one with each report. */
 function dropAliases(where: string): Shrinking {
-  return async (driver, excess) => {
-    const isOrphan = `NOT EXISTS (SELECT 1 FROM desk_occurrences o
-      WHERE o.key = of.target_key AND o.occurrence = of.target_occurrence)`;
-    const rows = await deleteBatch(
-      driver,
-      'desk_aliases',
-      'key, occurrence',
-      `${isOrphan} AND ${where}`,
-      toLimit(excess, ROW_BYTES.alias),
-    );
-    return { rows, bytes: rows * ROW_BYTES.alias };
-  };
+  const isOrphan = `NOT EXISTS (SELECT 1 FROM desk_occurrences o
+    WHERE o.key = of.target_key AND o.occurrence = of.target_occurrence)`;
+  return dropRows(300, (driver, limit) =>
+    deleteBatch(driver, 'desk_aliases', 'key, occurrence', `${isOrphan} AND ${where}`, limit),
+  );
 }
 
 /** Only charts and filters use hours. Totals are stored elsewhere. @param age milliseconds */
 function dropHours(age: number): Shrinking {
-  return async (driver, excess) => {
-    const where = `hour < ${driver.dialect.now} - ${age} ORDER BY hour`;
-    const rows = await deleteBatch(driver, 'desk_hours', 'key, hour', where, toLimit(excess, ROW_BYTES.hour));
-    return { rows, bytes: rows * ROW_BYTES.hour };
-  };
+  return dropRows(150, (driver, limit) =>
+    deleteBatch(driver, 'desk_hours', 'key, hour', `hour < ${driver.dialect.now} - ${age} ORDER BY hour`, limit),
+  );
 }
 
 /** Deletes incidents that only browsers reported, because strangers can create them. */
-async function dropReportedOnly(driver: SqlDriver, excess: number): ReturnType<Shrinking> {
-  const rows = await dropIncidents(driver, 'i.server_count = 0', toLimit(excess, ROW_BYTES.incident));
-  return { rows, bytes: rows * ROW_BYTES.incident };
+function dropReportedOnly(): Shrinking {
+  return dropRows(INCIDENT_BYTES, (driver, limit) => dropIncidents(driver, 'i.server_count = 0', limit));
 }
 
 /** Incidents take at most half of the store, because without occurrences they would say little. */
 async function dropExcessIncidents(driver: SqlDriver, maxBytes: number): Promise<number> {
   const count = await readNumber(driver, 'SELECT COUNT(*) AS value FROM desk_incidents');
-  const most = Math.floor(maxBytes / 2 / ROW_BYTES.incident);
+  const most = Math.floor(maxBytes / 2 / INCIDENT_BYTES);
   return count > most ? dropIncidents(driver, '1 = 1', count - most) : 0;
 }
 

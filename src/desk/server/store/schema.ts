@@ -12,7 +12,7 @@ interface Migration {
 }
 
 /** The schema of 0.3.0. Databases with a lower number are from unpublished versions. */
-const FIRST = 15;
+const FIRST = 17;
 
 const migrations: readonly Migration[] = [
   {
@@ -29,12 +29,11 @@ const migrations: readonly Migration[] = [
         message TEXT NOT NULL,
         location_path TEXT,
         location_function TEXT,
-        location_detail TEXT,
         location_line BIGINT,
         route TEXT,
         state TEXT NOT NULL DEFAULT 'open',
         version BIGINT NOT NULL DEFAULT 0,
-        state_at BIGINT NOT NULL DEFAULT 0,
+        state_at BIGINT,
         state_by TEXT,
         resolved_in TEXT,
         ignored_until BIGINT,
@@ -62,7 +61,6 @@ const migrations: readonly Migration[] = [
         hour BIGINT NOT NULL,
         server_count BIGINT NOT NULL,
         browser_count BIGINT NOT NULL,
-        stored BIGINT NOT NULL,
         server_full BIGINT NOT NULL,
         browser_full BIGINT NOT NULL,
         PRIMARY KEY (key, hour)
@@ -74,6 +72,7 @@ const migrations: readonly Migration[] = [
         first_at BIGINT NOT NULL,
         last_at BIGINT NOT NULL,
         count BIGINT NOT NULL,
+        regressed_at BIGINT,
         PRIMARY KEY (key, release, build)
       ) ${keyed}`,
       `CREATE TABLE desk_occurrences (
@@ -167,22 +166,12 @@ const migrations: readonly Migration[] = [
         PRIMARY KEY (build, path)
       )`,
       'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
-      `CREATE TABLE desk_sessions (
-        id_hash TEXT PRIMARY KEY,
-        name TEXT NOT NULL,
-        role TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        expires_at BIGINT NOT NULL
-      )`,
-      `CREATE TABLE desk_links (
-        id_hash TEXT PRIMARY KEY,
-        name TEXT NOT NULL,
-        role TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        expires_at BIGINT NOT NULL
-      )`,
+      // Also sign-in links that were not used yet.
+      'CREATE TABLE desk_sessions (id_hash TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)',
       // The salts that visitors are hashed with, see `visitor-table.ts`.
       'CREATE TABLE desk_salts (day BIGINT PRIMARY KEY, salt TEXT NOT NULL)',
+      // Salts that only one process used, because it could not read the others yet.
+      'CREATE TABLE desk_local_salts (day BIGINT NOT NULL, salt TEXT NOT NULL, PRIMARY KEY (day, salt))',
       `CREATE TABLE desk_notifications (
         id ${serial} PRIMARY KEY,
         target TEXT NOT NULL,
@@ -202,13 +191,6 @@ const migrations: readonly Migration[] = [
       // Pages that replicas have to render again.
       `CREATE TABLE desk_revalidations (path TEXT PRIMARY KEY, at BIGINT NOT NULL) ${keyed}`,
       "INSERT INTO desk_meta (name, value) VALUES ('changes', '0'), ('notifications', '')",
-    ],
-  },
-  {
-    version: 16,
-    statements: () => [
-      // Salts that only one process used, because it could not read the others yet.
-      'CREATE TABLE desk_local_salts (day BIGINT NOT NULL, salt TEXT NOT NULL, PRIMARY KEY (day, salt))',
     ],
   },
 ];

@@ -8,11 +8,10 @@ import { TerminalError } from './terminal-error.ts';
  * What a backup leaves out: the keys that visitors are hashed with, what signs operators in, messages that would be sent
  * twice, and processes that would count as dead.
  */
-const LEFT_OUT = [
+export const LEFT_OUT = [
   'desk_salts',
   'desk_local_salts',
   'desk_sessions',
-  'desk_links',
   'desk_notifications',
   'desk_processes',
   'desk_revalidations',

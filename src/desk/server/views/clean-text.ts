@@ -10,6 +10,14 @@ export function toClean(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll('\t', '  ').replace(OBEYED, toVisible);
 }
 
+/** Embeddings, overrides and isolates: they change in which order browsers show the text after them. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Makes text safe to show on a page, and the same on server and in browser: HTML would replace a lone surrogate. */
+export function toShown(text: string): string {
+  return text.toWellFormed().replace(REORDERING, toVisible);
+}
+
 function toVisible(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16);
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`;

@@ -5,7 +5,7 @@ import type { IncidentShape, MarkShape, MissedShape, ReleaseShape } from '../../
 import { defined } from '../defined.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { KnownBuild } from '../store/build-table.ts';
-import { CHART_DAYS, toCharts } from '../store/charts.ts';
+import { CHART_DAYS } from '../store/charts.ts';
 import type { IncidentDetails } from '../store/incident-details.ts';
 import { findLine } from '../store/ingest/batch.ts';
 import type { FoundIncident, IncidentRelease } from '../store/records.ts';
@@ -41,7 +41,7 @@ export function presentIncident(
     version: String(incident.version),
     commit,
     issueLink: links.issue && toIssueLink(links.issue),
-    ...toCharts(details.hours, now),
+    ...details.charts,
     marks: presentMarks(details.deployments, now),
     releases: details.releases.map(presentRelease),
     shown: shown && presentOccurrence(shown, links),

@@ -70,11 +70,9 @@ export function createAnswers({ holder, writer, notifier, isShared, close }: Ans
     listRevalidations: (since) => holder.use(({ revalidations }) => revalidations.listRevalidations(since)),
     readSalts: (...args) => holder.use(({ visitors }) => visitors.readSalts(...args)),
     listNotifications: (limit) => holder.use(({ notifications }) => notifications.listNotifications(limit)),
-    createSession: (...args) => holder.use(({ sessions }) => sessions.createSession(...args)),
-    readSession: (idHash) => holder.use(({ sessions }) => sessions.readSession(idHash)),
+    storeSession: (...args) => holder.use(({ sessions }) => sessions.storeSession(...args)),
+    hasSession: (idHash) => holder.use(({ sessions }) => sessions.hasSession(idHash)),
     endSession: (idHash) => holder.use(({ sessions }) => sessions.endSession(idHash)),
-    createLink: (...args) => holder.use(({ sessions }) => sessions.createLink(...args)),
-    takeLink: (idHash) => holder.use(({ sessions }) => sessions.takeLink(idHash)),
 
     async find(text, environment) {
       const address = parseAddress(text);

@@ -24,7 +24,7 @@ interface Others
     Pick<Store['revalidations'], 'listRevalidations'>,
     Pick<Store['visitors'], 'readSalts'>,
     Pick<Store['notifications'], 'listNotifications'>,
-    Pick<Store['sessions'], 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'> {}
+    Pick<Store['sessions'], 'storeSession' | 'hasSession' | 'endSession'> {}
 
 /**
  * The calls from the main thread to the desk worker, which answers them in `answers.ts`, most of them with the method of
@@ -75,11 +75,9 @@ const NAMES: Readonly<Record<keyof DeskCalls, true>> = {
   listRevalidations: true,
   readSalts: true,
   listNotifications: true,
-  createSession: true,
-  readSession: true,
+  storeSession: true,
+  hasSession: true,
   endSession: true,
-  createLink: true,
-  takeLink: true,
   find: true,
   resolveQuery: true,
   isEchoAwaited: true,

@@ -55,18 +55,15 @@ export function createUpkeep(
     const isStarted = await tasks.run('The start of this build could not be recorded in the store.', async () => {
       if (build !== DEVELOPMENT) await holder.use((store) => store.builds.useBuild({ id: build, release }));
     });
-    // Before everything that can take long, because a page of this build can load them from another replica.
-    const areServed = await tasks.run('The assets of this build could not be stored.', () =>
-      publishBuild(holder, running, 'assets'),
+    // Before everything that can take long, because a page of this build can load its assets from another replica.
+    const isPublished = await tasks.run('The files of this build could not be stored.', () =>
+      publishBuild(holder, running),
     );
     await tasks.run('The journal could not be stored.', () => writer.flush());
     processes.write();
     const areAdopted = await tasks.run('The journals of ended processes could not be stored.', deadJournals.adoptAll);
     const areRecorded = await tasks.run('Ended processes could not be recorded.', processes.endOfSilent);
-    const isPublished =
-      areServed &&
-      (await tasks.run('The files of this build could not be stored.', () => publishBuild(holder, running, 'rest')));
-    const isDone = isStarted && areAdopted && areRecorded && isPublished;
+    const isDone = isStarted && isPublished && areAdopted && areRecorded;
     if (isDone) await retain();
     return isDone;
   }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { Second } from '../../../shared/units.ts';
 
 /** Copies a text. Needs scripts; without them, users can select the text on the page. */
 export function CopyButton({ text, children }: { readonly text: string; readonly children: string }) {
@@ -9,6 +10,7 @@ export function CopyButton({ text, children }: { readonly text: string; readonly
   async function copy() {
     await navigator.clipboard.writeText(text);
     setState('copied');
+    setTimeout(setState, 2 * Second, 'ready');
   }
 
   return (

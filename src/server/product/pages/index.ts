@@ -16,13 +16,12 @@ import { lateRedirect } from './late-redirect.ts';
 import { layout } from './layout.ts';
 import { layoutTab } from './layout-tab.ts';
 import { navigation } from './navigation.ts';
-import { root } from './root.ts';
 import { shell } from './shell.ts';
 import { staticPage } from './static.ts';
 import { streaming } from './streaming.ts';
 
 export const pages = {
-  root,
+  root: null,
   home,
   streaming,
   layout,

@@ -106,6 +106,7 @@ test('an address in the search box leads to the source line, which can be copied
   await expect.poll(read).toContain(`${FAILED}\n    at failLoader.loader (src/server/product/pages/`);
   await press(page, 'Copy test');
   await expect.poll(read).toContain(`it('GET /tour/fail/loader does not fail with ${address.slice(0, 8)}'`);
+  await page.getByRole('button', { name: 'Copy stack' }).waitFor(); // not "Copied" for ever
   await link(page, 'Incidents').click();
   await page.getByRole('link', { name: FAILED }).click();
   await heading(page, FAILED);

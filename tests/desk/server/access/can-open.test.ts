@@ -8,20 +8,19 @@ import { startDeskSite } from '../../support/desk-site.ts';
 /** Pages of the site that show what it knows about the visitor. */
 async function start() {
   const { store } = await startDeskSite();
-  const readSession = vi.fn(store.sessions.readSession);
-  const others = vi.fn(async () => undefined);
+  const hasSession = vi.fn(store.sessions.hasSession);
+  const endSession = vi.fn(store.sessions.endSession);
   const pages = createFakePages({
     pages: (req, res) => {
       const { isSignedIn, showsTimings } = requestInfo(req);
       res.type('text').send(`${isSignedIn ? 'operator' : 'visitor'}${showsTimings ? ' with timings' : ''}`);
     },
   });
-  const { createSession } = store.sessions;
-  const calls = { createSession, readSession, takeLink: others };
+  const calls = { storeSession: store.sessions.storeSession, hasSession, endSession };
   const site = await startDeskSite({ calls, deps: { pages } });
   const cookie = await site.enter();
   const look = async (sent?: string) => (await site.get('/', sent)).text;
-  return { ...site, readSession, others, cookie, look };
+  return { ...site, hasSession, endSession, cookie, look };
 }
 
 it('a visitor of the site is an operator while their session lasts', async () => {
@@ -34,20 +33,20 @@ it.each([
   ['away', () => Promise.reject(new StoreAwayError('away'))],
   ['hung', () => new Promise<never>(() => {})],
 ])('a visitor is not an operator while the store is %s', async (_how, answer) => {
-  const { look, cookie, readSession } = await start();
-  readSession.mockImplementation(answer);
+  const { look, cookie, hasSession } = await start();
+  hasSession.mockImplementation(answer);
   expect(await look(cookie)).toBe('visitor with timings');
-  expect(readSession).toHaveBeenCalledTimes(1);
+  expect(hasSession).toHaveBeenCalledTimes(1);
 });
 
 it('the store is not asked about cookies and links that the desk did not issue', async () => {
-  const { get, post, readSession, others, cookie } = await start();
+  const { get, post, hasSession, endSession, cookie } = await start();
   const secret = () => randomBytes(32).toString('base64url');
   for (const guess of [secret(), `${secret()}.${secret().slice(0, 22)}`, cookie.replace(/^desk=.{43}/, secret())]) {
     await get('/', `desk=${guess}`);
     expect((await get('/desk', `desk=${guess}`)).status).toBe(401);
     await post('/desk', { _action: 'root.signIn', ticket: guess });
   }
-  expect(readSession).not.toHaveBeenCalled();
-  expect(others).not.toHaveBeenCalled();
+  expect(hasSession).not.toHaveBeenCalled();
+  expect(endSession).not.toHaveBeenCalled();
 });

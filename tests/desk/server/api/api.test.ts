@@ -209,9 +209,4 @@ describe('the list', () => {
       expect(incidents, search).toMatchObject(digests.map((digest) => ({ digest })));
     }
   });
-
-  it('says whether failures are still arriving', async () => {
-    const busy = await startDeskApi({ calls: { settle: async () => false } });
-    expect((await busy.get('/incidents', { token: VERA.token })).body.isArriving).toBe(true);
-  });
 });

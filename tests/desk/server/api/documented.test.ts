@@ -48,7 +48,7 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
 
 /** The calls of the operations to the desk worker. */
 const CALLS: readonly (keyof DeskCalls)[] = [
-  ...(['find', 'readDetails', 'readDeletion', 'readChanges', 'settle', 'listEnvironments'] as const),
+  ...(['find', 'readDetails', 'readDeletion', 'readChanges', 'listEnvironments'] as const),
   ...(['listIncidents', 'countStates', 'listOccurrences'] as const),
   ...(['changeState', 'addNote', 'deleteIncident', 'deleteOccurrence'] as const),
 ];

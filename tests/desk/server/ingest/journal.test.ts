@@ -20,7 +20,7 @@ function setUp(options: { limits?: Partial<JournalLimits>; files?: SegmentFiles 
   const journal = createJournal({
     folder,
     signals,
-    log: { warn: (message) => lines.push(message), error: (_fields, message) => lines.push(message) },
+    log: { warn: (_fields, message) => lines.push(message), error: (_fields, message) => lines.push(message) },
     now: () => clock.now,
     ...options,
   });

@@ -19,7 +19,7 @@ const INCIDENT: Incident = {
   ...{ key: '7K3QM2XA@production', digest: '7K3QM2XA', environment: 'production', kind: 'exception' },
   ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
   ...{ state: 'open', version: 0, locationLine: 41 },
-  location: { path: 'src/server/product/cart.ts', function: 'load', detail: '' },
+  location: { path: 'src/server/product/cart.ts', function: 'load' },
   ...{ firstAt: FIRST, lastAt: FIRST + Minute, firstRelease: 'v1', lastRelease: 'v2' },
   counts: { server: 1200, browser: 3 },
   visitors: 7,
@@ -140,7 +140,7 @@ describe('text from a stranger', () => {
     'x\u202Elmth.evil\u2066 \u200Bhttps:\u200B//evil.example\u0000\u001b[31m',
     'y'.repeat(3000),
   ])('is no link, mention, markup or header: %j', async (evil) => {
-    const location = { path: evil, function: evil, detail: evil };
+    const location = { path: evil, function: evil };
     const titles = { title: evil, message: evil, route: evil, firstRelease: evil, lastRelease: evil };
     const message = messageOf([itemOf({ ...titles, location })]);
     const sent = await (await useWebhook()).post(message);

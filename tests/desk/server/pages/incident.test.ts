@@ -119,11 +119,11 @@ describe('an incident', () => {
   });
 
   it('shows everything that a stranger wrote as text', async () => {
-    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e';
     const { show, store } = await start([fullOfStranger(evil)]);
     await store.history.addNote(KEY, evil, evil);
     for (const path of [`/desk/${DIGEST}`, '/desk?state=all', `/desk?release=${encodeURIComponent(evil)}`]) {
-      expect((await show(path)).text).not.toMatch(/<img|<script>alert/);
+      expect((await show(path)).text).not.toMatch(/<img|<script>alert|\u202e/);
     }
     const page = (await show()).text;
     expect(page.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length).toBeGreaterThan(30);
@@ -178,16 +178,6 @@ describe('an operator', () => {
     const { act, read } = await start();
     expect(toWords((await act(name, fields)).text)).toContain(said);
     expect(await read()).toMatchObject({ ...expected, stateBy: 'ada' });
-  });
-
-  it('overwrites a simultaneous change, and sees a message about it', async () => {
-    const { act, store, read } = await start();
-    const version = String((await read())?.version);
-    await store.changes.changeState(KEY, { state: 'resolved', in: 'now' }, { author: 'grace' });
-    const words = toWords((await act('ignore', { version })).text);
-    expect(words).toContain('Before that, it was changed: resolved, last by grace at ');
-    const fresh = String((await read())?.version);
-    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Before that');
   });
 
   it('can write and delete a note, and sees an error if it is empty or too long', async () => {

@@ -68,6 +68,15 @@ describe('the list', () => {
     expect(await list(path)).toEqual(expected);
   });
 
+  it('has links to other pages that move the focus to their start', async () => {
+    const { show, store } = await start();
+    const digests = Array.from({ length: 50 }, (_, index) => String(index).padStart(8, '0'));
+    await ingest(store, ...digests.map((digest) => summaryOf({ digest })));
+    const [, next = ''] = /href="(\/desk\?after=[^"]+)"[^>]*rel="next"/.exec((await show('/desk')).text) ?? [];
+    expect(next).toMatch(/#main$/);
+    expect((await show(next)).text).toContain('href="/desk#main"');
+  });
+
   it('shows the same text on server and in browser if a search is cut within an emoji', async () => {
     const { show } = await start();
     expect((await show(`/desk?search=${'x'.repeat(249)}😀`)).text).not.toMatch(/\\ud83d/i);

@@ -91,8 +91,7 @@ it('ends if a check of its session fails', async () => {
   let isBroken = false;
   const site: Awaited<ReturnType<typeof start>> = await start({
     calls: {
-      readSession: async (...args) =>
-        isBroken ? Promise.reject(new Error()) : site.store.sessions.readSession(...args),
+      hasSession: async (...args) => (isBroken ? Promise.reject(new Error()) : site.store.sessions.hasSession(...args)),
     },
   });
   const stream = await site.open();

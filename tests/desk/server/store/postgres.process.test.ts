@@ -10,9 +10,11 @@ import { createPostgresDatabase } from '../../../support/postgres.ts';
 import { fullOf } from '../../support/stores.ts';
 import { useEmptyDesk } from '../../support/use-postgres.ts';
 
+const HOOK = { id: 'hook', name: 'Webhook' };
+
 async function open(url: string, queryTimeout?: number) {
   const driver = openPostgres(url, queryTimeout === undefined ? {} : { queryTimeout });
-  const store = await openStore(driver, { environment: 'production' });
+  const store = await openStore(driver, { environment: 'production', rules: { after: 1, targets: [HOOK] } });
   onTestFinished(() => store.close());
   return { store, driver };
 }
@@ -30,7 +32,7 @@ it('migrates once, and has one salt per day, even if many replicas start simulta
   expect(salts[0]?.map(({ day }) => day).sort()).toEqual([0, today, today + 1]);
 });
 
-it('loses no count if several replicas ingest simultaneously', async () => {
+it('loses no count, and notifies of each incident once, if several replicas ingest simultaneously', async () => {
   const url = await createPostgresDatabase();
   const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
   const entries = Array.from({ length: 70 }, (_, index) => fullOf({ digest: `0000000${index % 7}` }));
@@ -39,8 +41,11 @@ it('loses no count if several replicas ingest simultaneously', async () => {
       for (let batch = 0; batch < 10; batch += 1) await store.journals.ingest({ occurrences: entries });
     }),
   );
-  const { incidents } = await open(url).then(({ store }) => store.list.listIncidents({ limit: 10 }));
+  const { store } = await open(url);
+  const { incidents } = await store.list.listIncidents({ limit: 10 });
   expect(incidents.map(({ counts }) => counts.server)).toEqual(Array(7).fill(300));
+  const keys = (await store.notifications.listNotifications(100)).map(({ key }) => key);
+  expect(keys.sort()).toEqual(incidents.map(({ key }) => key).sort());
 });
 
 /** Starts a proxy between the desk and PostgreSQL. */
@@ -113,7 +118,7 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
     ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
     note(store.builds.listBuilds(), 'another read'),
     note(store.journals.ingest({ occurrences: [fullOf()] }), 'write'),
-    note(store.sessions.readSession('unknown'), 'sign-in'),
+    note(store.sessions.hasSession('unknown'), 'sign-in'),
   ]);
   expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
   expect(ended.slice(2)).toEqual(['another read busy', 'read slow', 'read slow']);

@@ -11,14 +11,17 @@ const listOccurrences = async (store: Store) =>
   (await store.occurrences.listOccurrences(KEY, { limit: 1000 })).occurrences;
 
 describeStores('retention', (open) => {
-  it('deletes occurrences, hours and releases by age, and keeps the counts', async () => {
+  it('deletes occurrences, hours, releases and revalidations by age, and keeps the counts', async () => {
     const { store, driver } = await open();
+    await store.journals.ingest({ occurrences: [], revalidations: ['/old', '/new'] });
+    await driver.run("UPDATE desk_revalidations SET at = at - ? WHERE path = '/old'", [Hour]);
     const old = { at: thisHour - 91 * Day, visitor: 'a', release: 'v0', build: 'v0' };
     await ingest(store, fullOf(old), fullOf({ at: thisHour, visitor: 'b' }));
     await retain(store);
     expect(await listOccurrences(store)).toMatchObject([{ at: thisHour }]);
     expect(await store.incidents.listReleases(KEY)).toMatchObject([{ release: 'v1' }]);
     expect(await driver.all('SELECT hour FROM desk_hours')).toEqual([{ hour: thisHour }]);
+    expect(await driver.all('SELECT path FROM desk_revalidations')).toEqual([{ path: '/new' }]);
     expect((await store.finder.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({
       counts: { server: 2 },
       visitors: 1,
@@ -96,7 +99,7 @@ describeStores('retention', (open) => {
       'desk_hours',
       (index) => ({
         ...{ key: KEY, hour: thisHour - 40 * Day - index * Hour },
-        ...{ server_count: 1, browser_count: 0, stored: 0, server_full: 0, browser_full: 0 },
+        ...{ server_count: 1, browser_count: 0, server_full: 0, browser_full: 0 },
       }),
     ],
   ])('makes room: %s before records of servers', async (_what, table, toRow) => {

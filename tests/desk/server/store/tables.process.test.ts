@@ -1,36 +1,24 @@
 import { expect, it } from 'vitest';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
-import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, retain } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
-const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
 
 describeStores('a store', (open) => {
-  it('has sessions until they end or expire', async () => {
+  it('has sessions until they end or expire, and ends each once', async () => {
     const { store, driver } = await open();
-    for (const hash of ['hash 1', 'hash 2']) await store.sessions.createSession(hash, ada, 12 * Hour);
+    for (const hash of ['1', '2']) await store.sessions.storeSession(hash, 12 * Hour);
     const age = (ms: number) => driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [ms]);
+    const list = () => Promise.all(['1', '2', '3'].map((hash) => store.sessions.hasSession(hash)));
     await age(12 * Hour - Minute);
-    expect(await store.sessions.readSession('hash 1')).toEqual(ada);
-    expect([await store.sessions.endSession('hash 1'), await store.sessions.endSession('hash 1')]).toEqual([
-      true,
-      false,
-    ]);
+    expect(await list()).toEqual([true, true, false]);
+    const ends = await Promise.all([store.sessions.endSession('1'), store.sessions.endSession('1')]);
+    expect(ends.sort()).toEqual([false, true]);
     await age(2 * Minute);
-    for (const hash of ['hash 1', 'hash 2', 'hash 3']) expect(await store.sessions.readSession(hash)).toBeUndefined();
+    expect([await list(), await store.sessions.endSession('2')]).toEqual([[false, false, false], false]);
     await retain(store);
     expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
-  });
-
-  it('lets each sign-in link be used once, within 15 minutes', async () => {
-    const { store, driver } = await open();
-    await store.sessions.createLink('link 1', ada);
-    const taken = await Promise.all([store.sessions.takeLink('link 1'), store.sessions.takeLink('link 1')]);
-    expect(taken.filter((grant) => grant !== undefined)).toEqual([ada]);
-    await store.sessions.createLink('link 2', ada);
-    await driver.run('UPDATE desk_links SET expires_at = expires_at - ?', [15 * Minute]);
-    expect(await store.sessions.takeLink('link 2')).toBeUndefined();
   });
 
   it('keeps the first salt of a day, and deletes salts from before yesterday', async () => {
@@ -42,24 +30,6 @@ describeStores('a store', (open) => {
     expect(await offer('second')).toEqual(first);
     await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
     expect((await store.visitors.readSalts([])).map(({ day }) => day)).toEqual([0]);
-  });
-
-  it('lists revalidations to those who looked before, and deletes them later', async () => {
-    const { store, driver } = await open();
-    const list = async (since: number) => (await store.revalidations.listRevalidations(since)).found;
-    const { now, found } = await store.revalidations.listRevalidations(0);
-    await store.journals.ingest({ occurrences: [], revalidations: ['/articles/7'] });
-    const after = await store.revalidations.listRevalidations(now);
-    expect([found, after.found]).toEqual([[], [{ path: '/articles/7', at: expect.any(Number) }]]);
-    // Within half a minute they are listed again, for transactions that were slow to commit.
-    expect(await list(after.now)).toEqual(after.found);
-    expect(await list(after.now + 31 * Second)).toEqual([]);
-    await driver.run('UPDATE desk_revalidations SET at = at - ?', [Hour]);
-    await store.journals.ingest({ occurrences: [], revalidations: ['/articles/7', '/new'] });
-    expect((await list(now)).map(({ path }) => path).sort()).toEqual(['/articles/7', '/new']);
-    await driver.run("UPDATE desk_revalidations SET at = at - ? WHERE path = '/new'", [Hour]);
-    await retain(store);
-    expect(await driver.all('SELECT path FROM desk_revalidations')).toEqual([{ path: '/articles/7' }]);
   });
 
   it('has states, counts, releases, notes and notifications for each environment', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/desk/server/desk.ts';
 import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
+import { LEFT_OUT } from '../../../../src/desk/server/terminal/backup.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { toAddress } from '../../../../src/shared/reporting/address.ts';
 import { Hour } from '../../../../src/shared/units.ts';
@@ -67,19 +68,22 @@ describe('a backup', () => {
   it('can be read only by its owner, and has no sign-in links and salts', async () => {
     const { desk, run, folder } = await start(await sqliteEnv());
     await record(desk, createFailure());
-    await desk.calls.createLink('a hash', { name: 'ada', role: 'operator', fingerprint: 'x' });
+    await desk.calls.storeSession('a hash', Hour);
     const file = join(folder, 'backup.sqlite');
     expect([(await run('backup', file)).code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
     const copy = new DatabaseSync(file, { readOnly: true });
     const count = (table: string) => copy.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get()?.n;
-    expect([count('desk_occurrences'), count('desk_links'), count('desk_salts')]).toEqual([1, 0, 0]);
+    expect([count('desk_occurrences'), count('desk_sessions'), count('desk_salts')]).toEqual([1, 0, 0]);
     copy.close();
     expect(await run('backup', file)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
   });
 
-  it('of PostgreSQL is left to its own program', async () => {
+  it('of PostgreSQL is left to its own program, without the same tables', async () => {
     const made = await runDesk(['backup', 'file'], await postgresEnv());
     expect(made).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });
+    const names = LEFT_OUT.map((table) => table.replace('desk_', '')).sort();
+    const docs = readFileSync(new URL('../../../../docs/desk.md', import.meta.url), 'utf8');
+    expect(docs).toContain(`--exclude-table-data='desk_(${names.join('|')})'`);
   });
 });
 

@@ -15,7 +15,7 @@ import { parentPort } from 'node:worker_threads';
 parentPort.postMessage({ say: 'alive' });
 parentPort.on('message', ({ say, id, name }) => {
   if (name === 'find') throw new Error('broken');
-  if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
+  if (id && name !== 'hasSession') parentPort.postMessage({ say: 'answer', id, value: true });
 });
 `;
 
@@ -48,7 +48,7 @@ it('a crashed desk worker is restarted, rejects questions until then, and report
   const { worker, lines } = start({ restartFirst: 300 });
   expect(await worker.calls.readChanges()).not.toBe('');
   expect(worker.state).toBe('running');
-  const asked = [worker.calls.find('7K3QM2XA'), worker.calls.readSession('x')];
+  const asked = [worker.calls.find('7K3QM2XA'), worker.calls.hasSession('x')];
   for (const question of asked) await expect(question).rejects.toThrow(StoreAwayError);
   await until(() => worker.state === 'restarting', 'the crash');
   expect(worker.pending).toBe(0);
@@ -61,7 +61,7 @@ it('a crashed desk worker is restarted, rejects questions until then, and report
 it('a question is rejected after a timeout, but counts as pending until it is answered', async () => {
   const { worker, counts } = start({ answerWithin: 50, maxQuestions: 3 });
   await until(() => worker.state === 'running', 'its start');
-  const late = [1, 2, 3].map(() => worker.calls.readSession('x'));
+  const late = [1, 2, 3].map(() => worker.calls.hasSession('x'));
   await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
   for (const question of late) await expect(question).rejects.toThrow(StoreAwayError);
   expect(worker.pending).toBe(3);

@@ -1,6 +1,6 @@
 import { type OccurrenceSummary, toSummary } from '../../ingest/journal-entry.ts';
 import { type IncidentKey, toKey } from '../incident-key.ts';
-import type { StoredFailure } from '../records.ts';
+import type { Incident, StoredFailure } from '../records.ts';
 
 /** An occurrence to store. */
 export interface NewOccurrence extends OccurrenceSummary {
@@ -36,7 +36,7 @@ export function groupByIncident(batch: readonly NewOccurrence[], environment: st
 
 /** Returns the line of a location in one occurrence. @param resolved the frames of each error, as resolved by source maps */
 export function findLine(
-  location: StoredFailure['location'],
+  location: Incident['location'],
   { resolved = [], components = [] }: Pick<StoredFailure, 'resolved' | 'components'>,
 ): number | undefined {
   const inFile = [...resolved.flat(), ...components].filter(({ file, line }) => file === location?.path && line > 0);

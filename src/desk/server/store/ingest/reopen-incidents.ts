@@ -48,7 +48,10 @@ async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly Ne
   if (!returned) return;
   const { release, build } = returned;
   const columns = { regressed_release: toColumn(release), due_event: 'regressed' };
-  await reopen(sql, row, columns, { action: 'regressed', detail: { release, build } });
+  if (await reopen(sql, row, columns, { action: 'regressed', detail: { release, build } })) {
+    const mark = `UPDATE desk_releases SET regressed_at = ${sql.dialect.now} WHERE key = ? AND release = ?`;
+    await sql.run(mark, [row.key, toColumn(release)]);
+  }
 }
 
 /** Finds an occurrence in a release that is newer than the resolution: no build of it had been started in the environment. */
@@ -89,17 +92,18 @@ async function reopenIgnored(
   await reopen(sql, row, { due_event: 'frequent' }, { action: 'grown', detail: { count: grown } });
 }
 
-/** Reopens the version that was read. The author of a later version has already seen this return. */
+/** Reopens the version that was read. The author of a later version has already seen this return. @returns whether it did */
 async function reopen(
   sql: Sql,
   { key, version }: ClosedRow,
   columns: Columns,
   change: { readonly action: 'regressed' | 'grown'; readonly detail: object },
-): Promise<void> {
+): Promise<boolean> {
   const changed = await sql.run(
     `UPDATE desk_incidents SET state = 'open', version = version + 1, state_at = ${sql.dialect.now}, state_by = NULL,
       resolved_in = NULL, ignored_until = NULL, ignored_growth = NULL, ${assignments(columns)} WHERE key = ? AND version = ?`,
     [...Object.values(columns), key, version],
   );
   if (changed > 0) await storeChange(sql, { key, author: '', ...change });
+  return changed > 0;
 }

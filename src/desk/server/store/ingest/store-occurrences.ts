@@ -81,14 +81,13 @@ function choose(hour: Pick<BatchHour, 'key' | 'hour' | 'all'>, row: HourRow | un
   };
 }
 
-const HOUR_COUNTS = ['server_count', 'browser_count', 'stored', 'server_full', 'browser_full'];
+const HOUR_COUNTS = ['server_count', 'browser_count', 'server_full', 'browser_full'];
 
 async function storeHours(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
   const count = (some: Iterable<NewOccurrence>, side: string) => [...some].filter((one) => one.side === side).length;
-  const rows = hours.map(({ key, hour, all, stored, full }) => ({
+  const rows = hours.map(({ key, hour, all, full }) => ({
     key,
     hour,
-    stored: stored.length,
     server_count: count(all, 'server'),
     browser_count: count(all, 'browser'),
     server_full: count(full, 'server'),

@@ -45,8 +45,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
     /** The text of a source file. Under `npm run dev`, the server's stacks name these. */
     async readSource(of: string, file: string): Promise<string | undefined> {
       if (of !== DEVELOPMENT || of !== build || !isSource(file)) return undefined;
-      const texts = JSON.parse((await readBuilt('texts.json'))?.text ?? '{}') as Readonly<Record<string, string>>;
-      return texts[file] ?? (await readBuilt(`../${file}`))?.text;
+      return (await readBuilt(`../${file}`))?.text;
     },
     /** Reads the functions and statements of a build. @returns undefined if it has none */
     async readLocations(of: string): Promise<LocationTable | undefined> {

@@ -13,12 +13,11 @@ import type { BuildFiles, MapText } from './build-files.ts';
 /** Reads source maps. The results are only for display. */
 export type MapReader = ReturnType<typeof createMapReader>;
 
-interface MapReaderOptions extends Pick<BuildFiles, 'readMap'>, Partial<Omit<BuildFiles, 'readMap'>> {
-  readonly maxBytes?: number;
-}
-
-export function createMapReader(options: MapReaderOptions) {
-  const { readMap, readSource, readLocations, maxBytes = MAX_MAP_BYTES } = options;
+export function createMapReader({
+  readMap,
+  readSource,
+  readLocations,
+}: Pick<BuildFiles, 'readMap'> & Partial<BuildFiles>) {
   /** Undefined if there is no map, or it cannot be parsed. */
   const loaded = new Map<string, TraceMap | undefined>();
   let loadedBytes = 0;
@@ -29,7 +28,7 @@ export function createMapReader(options: MapReaderOptions) {
     if (loaded.has(key) && !file.startsWith('client/_dev/')) return loaded.get(key);
     const found = await readMap(build, file);
     const size = found?.text.length ?? 0;
-    if (loadedBytes + size > maxBytes) sweep();
+    if (loadedBytes + size > MAX_MAP_BYTES) sweep();
     loadedBytes += size;
     loaded.set(key, found && parseMap(found));
     return loaded.get(key);

@@ -15,24 +15,21 @@ export const DEVELOPMENT = 'development';
  * Stores the source maps, table of locations, commits and assets of this build, so that every replica can resolve its errors and
  * serve its open tabs, also after the next deployment. A stored build is not changed, unless the server was
  * rebuilt: a build's id only depends on the files for browsers.
- *
- * @param part the rest last, because the build then counts as stored
  */
 export async function publishBuild(
   holder: Pick<StoreHolder, 'use'>,
   { build, release, dist }: { build: string; release: string; dist: string },
-  part: 'assets' | 'rest',
 ): Promise<void> {
   if (build === DEVELOPMENT) return;
   await untilBuilt(dist);
   const isPublished = await holder.use((store) => store.builds.useBuild({ id: build, release }));
   if (isPublished && (await hasSites(holder, build, dist))) return;
   // One at a time, so that batches of the journal are stored in between.
-  for (const path of listBuildFiles(dist, part)) {
+  for (const path of listBuildFiles(dist)) {
     const packed = readPacked(join(dist, path));
     await holder.use((store) => store.builds.storeBuildFile(build, { path, packed }));
   }
-  if (part === 'rest') await holder.use((store) => store.builds.setPublished(build));
+  await holder.use((store) => store.builds.setPublished(build));
 }
 
 /** Reports whether the stored table of locations is the same. Then the other files are too, on server and browser. */
@@ -43,10 +40,10 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 
-function listBuildFiles(dist: string, part: 'assets' | 'rest'): readonly string[] {
+function listBuildFiles(dist: string): readonly string[] {
   const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
   // The tables last, because the table of locations shows that the rest is stored.
-  const files = part === 'assets' ? listFiles(dist, 'client/assets') : [...listFiles(dist, 'maps'), ...tables];
+  const files = [...listFiles(dist, 'client/assets'), ...listFiles(dist, 'maps'), ...tables];
   return files.filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES);
 }
 

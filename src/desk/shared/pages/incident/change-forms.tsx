@@ -7,12 +7,11 @@ import styles from './change-forms.module.css';
 
 /** Forms to resolve, ignore and reopen, with the result of the last one. */
 export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
-  const { status, version } = data;
+  const { status } = data;
   return (
     <section className={styles.forms} aria-label="Change">
       {status.state !== 'resolved' && (
         <Form action="incident.resolve" preventScrollReset>
-          <Version of={version} />
           <button type="submit" className="main">
             Resolve
           </button>
@@ -21,24 +20,18 @@ export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
       )}
       {status.state !== 'ignored' && (
         <Form action="incident.ignore" preventScrollReset>
-          <Version of={version} />
           <button type="submit">Ignore</button>
           <Choice name="how" label="Ignored" of={IGNORE_CHOICES} />
         </Form>
       )}
       {status.state !== 'open' && (
         <Form action="incident.reopen" preventScrollReset>
-          <Version of={version} />
           <button type="submit">Reopen</button>
         </Form>
       )}
       <Said status={status} />
     </section>
   );
-}
-
-function Version({ of: version }: { readonly of: string }) {
-  return <input type="hidden" name="version" value={version} />;
 }
 
 interface ChoiceProps {
@@ -74,12 +67,7 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
   return (
     <p className={styles.said} role="status">
       {refused && <strong className={styles.refused}>{refused}</strong>}
-      {outcome?.data && (
-        <>
-          <strong>{outcome.data.words}</strong>
-          {outcome.data.overtook && ` Before that, ${outcome.data.overtook}. Your change replaced it.`}
-        </>
-      )}
+      {outcome?.data && <strong>{outcome.data.words}</strong>}
       {!outcome && (
         // For screen readers only: others see the state in the page's head.
         <span className="unseen">{`${STATE_WORDS[status.state]}${detail && ` ${detail}`}.`}</span>

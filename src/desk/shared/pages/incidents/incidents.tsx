@@ -30,9 +30,10 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
       <PassingTime since={data.now}>{rows.length === 0 ? <Empty of={data} /> : <List of={data} />}</PassingTime>
       {(next !== undefined || cursor !== undefined) && (
         <nav className={styles.pages} aria-label="Pages">
-          {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
+          {/* The titles of the pages are the same, so the fragment moves the focus. */}
+          {cursor !== undefined && <Link to={`${toListHref(view)}#main`}>↑ First page</Link>}
           {next !== undefined && (
-            <Link to={toListHref(view, { after: next })} rel="next">
+            <Link to={`${toListHref(view, { after: next })}#main`} rel="next">
               More incidents →
             </Link>
           )}

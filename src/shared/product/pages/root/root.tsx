@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'react';
 import { Outlet, useLocation, useNavigation } from 'react-router';
 import { Link, NavLink } from '#engine';
 import './global.css';
-import { PageNote } from './page-note.tsx';
 import styles from './root.module.css';
 
 const SECTIONS = [
@@ -17,7 +16,7 @@ const SECTIONS = [
   ['failures', 'Failures', 'fail'],
 ].map(([page, text, under = page]) => ({ to: `/tour/${page}`, text, under: `/tour/${under}` }));
 
-/** The layout of every page: the menu, and a form that works on all of them. */
+/** The layout of every page: the menu, and the way on to the next page of the tour. */
 export default function Root() {
   const { pathname } = useLocation();
   const stop = SECTIONS.findIndex(({ under }) => pathname.startsWith(under));
@@ -54,14 +53,11 @@ export default function Root() {
       <main id="main" className={styles.main} tabIndex={-1}>
         <Outlet />
       </main>
-      <footer className={styles.footer}>
-        {next && (
-          <p className={styles.next}>
-            <Link to={next.to}>Next: {next.text} →</Link>
-          </p>
-        )}
-        <PageNote />
-      </footer>
+      {next && (
+        <footer className={styles.footer}>
+          <Link to={next.to}>Next: {next.text} →</Link>
+        </footer>
+      )}
     </>
   );
 }

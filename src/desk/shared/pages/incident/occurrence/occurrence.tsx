@@ -30,7 +30,7 @@ export function Occurrence({ of: data }: { readonly of: IncidentData }) {
         <Full of={shown.full} shown={shown} now={data.now} />
       ) : (
         <Panel title="Sampled out">
-          <p>The desk stores only a sample of occurrences in full: the first, the latest, and some of each hour.</p>
+          <p>Of each incident and hour, the desk stores 100 occurrences of servers in full, and 100 of browsers.</p>
           <Pairs of={toIds(shown)} />
         </Panel>
       )}

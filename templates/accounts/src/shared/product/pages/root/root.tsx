@@ -1,4 +1,4 @@
-import { Outlet } from 'react-router';
+import { Outlet, useNavigation } from 'react-router';
 import { Link, NavLink, type PageProps } from '#engine';
 import type { root } from '#product-server/pages/root.ts';
 import { accountPaths } from '../../account-paths.ts';
@@ -14,6 +14,7 @@ export default function Root({ data }: Pick<PageProps<typeof root>, 'data'>) {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
+      {useNavigation().state !== 'idle' && <div role="progressbar" aria-label="Loading" className={styles.loading} />}
       <header className={styles.header}>
         <nav className={styles.links} aria-label="Pages">
           <NavLink to="/" end>

@@ -1,4 +1,4 @@
-import { Outlet } from 'react-router';
+import { Outlet, useNavigation } from 'react-router';
 import { NavLink } from '#engine';
 import './global.css';
 import styles from './root.module.css';
@@ -10,6 +10,7 @@ export default function Root() {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
+      {useNavigation().state !== 'idle' && <div role="progressbar" aria-label="Loading" className={styles.loading} />}
       <header className={styles.header}>
         <NavLink className={styles.brand} to="/">
           Your app
