@@ -122,12 +122,14 @@ export function handleUpgrades(
     const path = url.split('?', 1)[0] ?? '';
     const isKnown = takesAll || handlers.has(path);
     if (!isKnown || method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+    // Node would pass on a wrapper of the socket, which lacks methods.
+    if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) return false;
     return connections.openReplies(socket).length === 0; // an earlier reply still needs the socket
   }
 
   (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
   server.on('upgrade', (req: IncomingMessage, duplex: Duplex, head: Buffer) => {
-    const socket = duplex as Socket; // the server listens on TCP
+    const socket = duplex as Socket; // of a request without a body
     connections.setUpgraded(socket);
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 does not call `shouldUpgradeCallback`, and passes on every upgrade request.

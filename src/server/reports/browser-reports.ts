@@ -27,24 +27,8 @@ interface BrowserReportsOptions {
 /** The most reports in one body, as browsers send them. The rest of a larger body is dropped. */
 const MAX_REPORTS = 100;
 
-/** The directives that can be violated. https://www.w3.org/TR/CSP3/#csp-directives */
-const DIRECTIVES: ReadonlySet<string> = new Set(
-  'child-src connect-src default-src fenced-frame-src font-src frame-src img-src manifest-src media-src object-src prefetch-src script-src script-src-elem script-src-attr style-src style-src-elem style-src-attr worker-src base-uri sandbox form-action frame-ancestors navigate-to require-trusted-types-for trusted-types upgrade-insecure-requests block-all-mixed-content report-sample webrtc'.split(
-    ' ',
-  ),
-);
-
-/** Words that browsers report instead of a blocked URL. */
-const BLOCKED_WORDS: ReadonlySet<string> = new Set([
-  'inline',
-  'eval',
-  'wasm-eval',
-  'self',
-  'data',
-  'blob',
-  'trusted-types-sink',
-  'trusted-types-policy',
-]);
+/** The name of a directive, such as `require-trusted-types-for`. */
+const DIRECTIVE = /^[a-z][a-z-]{2,29}$/;
 
 /** URLs of scripts and styles that an extension or the browser itself adds to pages. */
 const FOREIGN =
@@ -138,7 +122,7 @@ const HARMLESS_SINKS: readonly RegExp[] = [
 function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | string {
   const [directive = ''] = toLine(body.effectiveDirective, MAX_VALUE_LENGTH)?.split(' ', 1) ?? [];
   const blocked = toBlocked(body.blockedURL);
-  if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
+  if (!DIRECTIVE.test(directive) || blocked === undefined) return 'malformed';
   if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
     return 'extension';
   // Other samples are the start of a blocked style, which could begin with the same words.
@@ -170,7 +154,7 @@ function readSource(body: JsonRecord, sender: ReportSender): StackFrame | 'other
 function toBlocked(url: unknown): string | undefined {
   if (url === undefined || url === null || url === '') return '';
   if (typeof url !== 'string' || url.length > MAX_TARGET_LENGTH) return undefined;
-  if (BLOCKED_WORDS.has(url)) return url;
+  // A word, such as `inline`, or a scheme.
   if (/^[a-z][a-z0-9+.-]{0,20}:?$/i.test(url)) return url.replace(/:$/, '').toLowerCase();
   if (!URL.canParse(url)) return undefined;
   const { host, protocol } = new URL(url);

@@ -16,15 +16,14 @@ const BOUNDARY = /^React ErrorBoundary /;
  */
 export function readEventErrors(event: JsonRecord, sender: ReportSender) {
   const { scrubber } = sender;
-  const { exception } = event;
-  const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
+  const values = toList(toRecord(event.exception).values).filter(isRecord);
   const chain = toChain(values.slice(-MAX_REPORTED_ERRORS * 5));
   const boundary = chain.find(isBoundary);
   const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_REPORTED_ERRORS);
   const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender));
   return {
     /** Outermost first. */
-    errors: errors.length > 0 ? errors : [toMessageRecord(event, sender)],
+    errors: errors.length > 0 ? errors : [toMessageRecord(event, scrubber)],
     /** React's components, innermost first, if the event has them. */
     componentStack: findComponentStack(event, boundary),
   };
@@ -86,16 +85,9 @@ function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender:
   };
 }
 
-function toMessageRecord(event: JsonRecord, sender: ReportSender): ErrorRecord {
-  const entry = toRecord(event.logentry);
-  const message = event.message ?? entry.formatted ?? entry.message;
-  const threads = isRecord(event.threads) ? event.threads.values : event.threads;
-  const stacktrace = toRecord(toList(threads)[0]).stacktrace ?? event.stacktrace;
-  return {
-    class: 'NonError',
-    message: toMessage(isRecord(message) ? message.formatted : message, sender.scrubber),
-    frames: toFrames(stacktrace, sender),
-  };
+function toMessageRecord({ message, logentry }: JsonRecord, scrubber: ReportScrubber): ErrorRecord {
+  const text = message ?? toRecord(logentry).message;
+  return { class: 'NonError', message: toMessage(text, scrubber), frames: [] };
 }
 
 function toClass(type: unknown, scrubber: ReportScrubber): string {

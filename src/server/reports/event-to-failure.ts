@@ -103,7 +103,7 @@ export async function readBuild(event: JsonRecord, findBuild: Reading['findBuild
 /** Returns the allowed tags of an event, scrubbed. */
 export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string, string> | undefined {
   const kept: [string, string][] = [];
-  for (const [name, value] of toPairs(tags)) {
+  for (const [name, value] of Object.entries(toRecord(tags))) {
     if (kept.length === MAX_READ_FIELDS) break;
     const key = toScrubbed(toLine(name, 2 * MAX_TAG_KEY_LENGTH) ?? '', scrubber, MAX_TAG_KEY_LENGTH);
     if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
@@ -114,15 +114,6 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
     }
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
-}
-
-/** Returns tags as pairs. SDKs write an object, and the format also allows pairs. */
-function toPairs(tags: unknown): [string, unknown][] {
-  if (isRecord(tags)) return Object.entries(tags);
-  return toList(tags).flatMap((pair): [string, unknown][] => {
-    const [name, value] = toList(pair);
-    return typeof name === 'string' ? [[name, value]] : [];
-  });
 }
 
 function readKind(tags: JsonRecord): FailureKind | undefined {
@@ -172,9 +163,8 @@ function readRequest(event: JsonRecord, sender: ReportSender): RequestRecord | u
   };
 }
 
-function readBreadcrumbs(event: JsonRecord, scrubber: ReportScrubber): Breadcrumb[] | undefined {
-  const { breadcrumbs } = event;
-  const values = toList(isRecord(breadcrumbs) ? breadcrumbs.values : breadcrumbs).filter(isRecord);
+function readBreadcrumbs({ breadcrumbs }: JsonRecord, scrubber: ReportScrubber): Breadcrumb[] | undefined {
+  const values = toList(breadcrumbs).filter(isRecord);
   const kept = values.slice(-MAX_BREADCRUMBS).map((value) => toBreadcrumb(value, scrubber));
   return kept.length > 0 ? kept : undefined;
 }
@@ -232,7 +222,7 @@ function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, 
 
 /** Reads Sentry's mechanism of the outermost error, for example `onerror` or `react.caught`. */
 function readVia({ exception }: JsonRecord): { via?: string } {
-  const values = toList(isRecord(exception) ? exception.values : exception);
-  const via = toLine(toRecord(toRecord(values.at(-1)).mechanism).type, MAX_TAG_KEY_LENGTH);
+  const outermost = toList(toRecord(exception).values).at(-1);
+  const via = toLine(toRecord(toRecord(outermost).mechanism).type, MAX_TAG_KEY_LENGTH);
   return via ? { via } : {};
 }

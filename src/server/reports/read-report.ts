@@ -13,7 +13,6 @@ const MAX_DECODED_BYTES = 4 * MiB;
 /** Without Brotli and zstd: Node's Brotli decoder has a vulnerability in every available version (CVE-2026-111497). */
 const DECODERS: Readonly<Record<string, Decode>> = {
   gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
   deflate: promisify(inflate),
 };
 

@@ -143,6 +143,16 @@ describe('a WebSocket', () => {
     expect(listStatuses(text)).toEqual([200, 404]);
   });
 
+  it.each([
+    ['Content-Length: 5', 404],
+    ['Transfer-Encoding: chunked', 404],
+    ['Content-Length: 0', 101],
+  ])('is handled as one with a body: %s', async (header, status) => {
+    const { port } = await startSockets();
+    const text = await sendRaw(port, toHandshake().replace('Host: a', `Host: a\r\n${header}`));
+    expect(listStatuses(text)).toEqual([status]);
+  });
+
   const headers = { host: 'weir.example' };
   it.each<[string, options: ClientOptions, status: number | undefined, publicOrigins?: readonly string[]]>([
     ['another site', { origin: 'https://evil.example' }, 403],

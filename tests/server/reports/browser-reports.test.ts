@@ -182,7 +182,7 @@ describe('reports that are dropped and counted', () => {
       () => [
         ...[null, 1, '"x"', true, [[]], [null], {}, { type: 'csp-violation', body: 1 }, { type: ['crash'], body: {} }],
         ...[{ 'csp-report': null }, { 'csp-report': {} }],
-        ...[violated('made-up-src', 'inline'), violated({}, 'inline'), violated('__proto__', undefined)],
+        ...[violated('img_src', 'inline'), violated({}, 'inline'), violated('__proto__', undefined)],
         ...[violated('img-src', 7), violated('img-src', '//['), violated('img-src', 'x'.repeat(9000))],
         ...[undefined, 7, 'a b\r\nc', 'x'.repeat(102)].map((id) => ({ type: 'deprecation', body: { id } })),
       ],

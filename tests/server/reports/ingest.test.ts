@@ -218,7 +218,7 @@ it.each<[what: string, event: { values?: object[]; [key: string]: unknown }, fai
   ],
   [
     'at most 100 marks',
-    { breadcrumbs: { values: Array.from({ length: 130 }, (_, n) => ({ message: 'x'.repeat(600), data: { n } })) } },
+    { breadcrumbs: Array.from({ length: 130 }, (_, n) => ({ message: 'x'.repeat(600), data: { n } })) },
     { breadcrumbs: { length: 100, 99: { category: 'default', data: { n: 129 } } } },
   ],
   ['a message without an error', { message: 'said' }, { errors: [{ class: 'NonError', message: 'said' }] }],
