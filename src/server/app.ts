@@ -31,7 +31,7 @@ import type { ProxyTrust } from './request/client-address.ts';
 import { notFoundHere } from './request/http-error.ts';
 import type { Origins } from './request/origins.ts';
 import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
-import { requestId, requestInfo } from './request/request-info.ts';
+import { inContext, requestId, requestInfo } from './request/request-info.ts';
 import { recordPatterns } from './request/route-patterns.ts';
 import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
@@ -172,6 +172,7 @@ export function createApp(
     // Before anything with side effects, and before the body is read.
     refuseCrossSite,
     skipsExpress && site.pages.inMemory,
+    inContext,
     answers.compression && compress(),
     lateWrites(funnel),
     skipsExpress && api?.operations,
