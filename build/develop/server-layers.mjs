@@ -71,7 +71,14 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
   const base = createBase(
     'server-base',
     root,
-    { ...common, sourcesContent: false, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
+    // With them, esbuild forgets to evaluate a module that is also imported late, if it drops the one that re-exports it.
+    {
+      ...common,
+      ignoreAnnotations: true,
+      sourcesContent: false,
+      entryPoints: { develop: entry },
+      plugins: [toProduct, ...common.plugins],
+    },
     { owner, at: entry, toSource },
   );
 
