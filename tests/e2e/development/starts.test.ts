@@ -67,7 +67,10 @@ export const later = () => import('of-parts');`,
     app.write(`../node_modules/${path.split('/')[0]}/package.json`, facts);
     app.write(`../node_modules/${path}`, text);
   }
-  app.write('src/server/product/words.ts', "import { made } from 'a-guest';\nexport const words = 'made an ' + made;\n");
+  app.write(
+    'src/server/product/words.ts',
+    "import { made } from 'a-guest';\nexport const words = 'made an ' + made;\n",
+  );
   await expectServed('made an object');
 }, 120_000);
 
