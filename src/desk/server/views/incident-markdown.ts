@@ -194,6 +194,7 @@ function toStory(story: StoryShape): string | undefined {
           ['Last heartbeat', toExactTime(story.lastHeardAt)],
           ['Uptime', story.startedAt === undefined ? undefined : toDuration(story.lastHeardAt - story.startedAt)],
           ['Memory', story.memory === undefined ? undefined : toMebibytes(story.memory)],
+          ['Heap', story.heap && `${toMebibytes(story.heap.used)} of ${toMebibytes(story.heap.limit)}`],
           ['Blocked for', story.blockedFor === undefined ? undefined : toDuration(story.blockedFor)],
         ]),
         toRequests(story.inFlight),
