@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_FILTER_LENGTH } from '../read-view.ts';
-import { isCursor } from '../store/cursor.ts';
+import { parseCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */
@@ -60,14 +60,14 @@ export const ListQuery = z
     limit,
     after,
   })
-  .refine(({ after, sort }) => after === undefined || isCursor(after, sort), {
+  .refine(({ after, sort }) => after === undefined || parseCursor(after, sort), {
     path: ['after'],
     error: NO_CURSOR,
   });
 
 export const OccurrenceQuery = z
   .strictObject({ ...InEnvironment.shape, limit, after })
-  .refine(({ after }) => after === undefined || isCursor(after, OCCURRENCE_ORDER), {
+  .refine(({ after }) => after === undefined || parseCursor(after, OCCURRENCE_ORDER), {
     path: ['after'],
     error: NO_CURSOR,
   });

@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyAddress } from './alias-table.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+import { parseCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
@@ -22,7 +22,7 @@ interface OccurrencePage {
   readonly next?: string;
 }
 
-/** The order of a cursor over occurrences, for `isCursor`. */
+/** The order of a cursor over occurrences, for `parseCursor`. */
 export const OCCURRENCE_ORDER = 'at';
 
 interface OccurrenceRow extends Omit<Occurrence, 'isFull' | 'full'> {
@@ -61,9 +61,8 @@ export type OccurrenceTable = ReturnType<typeof createOccurrenceTable>;
 
 export function createOccurrenceTable({ reader: sql }: StoreContext) {
   return {
-    async listOccurrences(key: IncidentKey, { limit, cursor }: OccurrenceQuery): Promise<OccurrencePage> {
-      const from =
-        cursor === undefined ? { value: Number.MAX_SAFE_INTEGER, id: '' } : readCursor(cursor, OCCURRENCE_ORDER);
+    async listOccurrences(key: IncidentKey, { limit, cursor = '' }: OccurrenceQuery): Promise<OccurrencePage> {
+      const from = parseCursor(cursor, OCCURRENCE_ORDER) ?? { value: Number.MAX_SAFE_INTEGER, id: '' };
       const rows = await readShapes<OccurrenceRow>(
         sql,
         `SELECT ${COLUMNS} FROM desk_occurrences WHERE key = ? AND ${STEPS.older} LIMIT ?`,
@@ -73,7 +72,7 @@ export function createOccurrenceTable({ reader: sql }: StoreContext) {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         occurrences: page.map(toOccurrence),
-        next: last && writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }),
+        next: last && writeCursor(OCCURRENCE_ORDER, { value: last.at, id: last.occurrence }),
       };
     },
   };
