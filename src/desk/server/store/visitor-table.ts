@@ -47,20 +47,18 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
       return driver.all<Salt>('SELECT day, salt FROM desk_salts');
     },
 
-    listSalts,
-
     /**
      * Deletes a visitor's occurrences, and rebuilds the texts of their incidents. Counts stay. If the deletion is
      * interrupted, or entries of the visitor were still in a journal, repeat it.
      *
-     * @param visitor the hash that the desk shows, or the product's own id
+     * @param visitor the hash that the desk shows, the product's own id, or an IP address, which finds failures of today
+     *   and yesterday: the salts of other days are gone
      * @returns the number of occurrences
      */
     async forgetVisitor(visitor: string): Promise<number> {
-      const own = (await listSalts()).filter(({ day }) => day === NO_DAY);
+      const hashes = (await listSalts()).map((salt) => toVisitorHash(salt, visitor));
       let deleted = 0;
-      for (const hash of [visitor, ...own.map(({ salt }) => toVisitorHash(salt, visitor))])
-        deleted += await deleteVisitor(hash);
+      for (const hash of [visitor, ...hashes]) deleted += await deleteVisitor(hash);
       await driver.overwriteDeleted();
       return deleted;
     },
