@@ -2,10 +2,10 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyAddress } from './alias-table.ts';
 import { parseCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { toFactColumns } from './incident-table.ts';
+import { lockIncident, toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { rebuildSearch } from './search-text.ts';
-import { assignments, type Columns, inParts, placeholders, readShapes, type Sql } from './sql.ts';
+import { assignments, type Columns, inParts, placeholders, readShapes, type Sql, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface OccurrenceQuery {
@@ -134,10 +134,19 @@ export async function findByRequest(
 /** The most full records that are read to rebuild an incident, more than the search text has room for. */
 const MAX_REBUILT = 50;
 
-/** Splits occurrences by incident, for short transactions that each lock one incident. */
-export function* byIncident(rows: readonly KeyAddress[]): Generator<readonly [IncidentKey, readonly string[]]> {
+/** Works on occurrences in short transactions, each of which has locked one incident. */
+export async function forEachIncident(
+  driver: SqlDriver,
+  rows: readonly KeyAddress[],
+  work: (sql: Sql, key: IncidentKey, occurrences: readonly string[]) => Promise<void>,
+): Promise<void> {
   for (const [key, group] of Map.groupBy(rows, (row) => row.key)) {
-    for (const part of inParts(group.map(({ occurrence }) => occurrence))) yield [key, part];
+    for (const part of inParts(group.map(({ occurrence }) => occurrence))) {
+      await driver.transaction(async (sql) => {
+        await lockIncident(sql, key);
+        await work(sql, key, part);
+      });
+    }
   }
 }
 
