@@ -53,9 +53,7 @@ export function toMessage(
     label: EVENT_LABELS[event],
     why: toWhy(event, incident),
     incident,
-    link:
-      deskOrigin +
-      toIncidentHref(incident.digest, undefined, incident.environment === environment ? '' : incident.environment),
+    link: deskOrigin + toIncidentHref(incident.digest, undefined, incident.environment, environment),
   }));
   const environments = new Set(claimed.items.map(({ incident }) => incident.environment));
   return {

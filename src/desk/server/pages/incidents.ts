@@ -76,7 +76,7 @@ async function goStraight(text: string, { calls, facts }: DeskContext): Promise<
   const found = await calls.resolveQuery(text);
   if (!found) return;
   const { digest, environment, occurrence } = found;
-  redirect(toIncidentHref(digest, occurrence, environment === facts.environment ? '' : environment));
+  redirect(toIncidentHref(digest, occurrence, environment, facts.environment));
 }
 
 /** Collects choices from the shown incidents and the started releases, because a query for all values would be slow. */

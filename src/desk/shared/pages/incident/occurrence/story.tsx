@@ -51,10 +51,10 @@ function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; read
       <Pairs
         of={[
           ['Last heartbeat', <Ago key="heard" at={lastHeardAt} now={now} />],
-          ...(startedAt === undefined ? [] : [['Uptime', toDuration(lastHeardAt - startedAt)] as const]),
-          ...(memory === undefined ? [] : [['Memory', toMebibytes(memory)] as const]),
-          ...(heap === undefined ? [] : [['Heap', `${toMebibytes(heap.used)} of ${toMebibytes(heap.limit)}`] as const]),
-          ...(blockedFor === undefined ? [] : [['Blocked for', toDuration(blockedFor)] as const]),
+          ['Uptime', startedAt && toDuration(lastHeardAt - startedAt)],
+          ['Memory', memory && toMebibytes(memory)],
+          ['Heap', heap && `${toMebibytes(heap.used)} of ${toMebibytes(heap.limit)}`],
+          ['Blocked for', blockedFor && toDuration(blockedFor)],
         ]}
       />
       <p className={styles.quiet}>
