@@ -1,7 +1,6 @@
 import type { Failure, InFlightRequest } from '#engine/tracker';
 import { toNewOccurrence } from './ingest/batch.ts';
 import { storeBatch } from './ingest/ingest-batch.ts';
-import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface ProcessStart {
@@ -97,7 +96,12 @@ export function createProcessTable(context: StoreContext) {
      */
     recordDeath: (id: string, full: Failure, environment: string): Promise<boolean> =>
       driver.transaction(async (sql) => {
-        if (!(await claimDead(sql, id))) return false;
+        const claimed = await sql.run(
+          // The incident has its state.
+          "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, state = '' WHERE id = ? AND ended IS NULL",
+          [id],
+        );
+        if (claimed === 0) return false;
         await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
         return true;
       }),
@@ -110,14 +114,4 @@ export function createProcessTable(context: StoreContext) {
       return row?.environment;
     },
   };
-}
-
-/** Records that a process died. @returns false if it has ended, or another process recorded its death */
-async function claimDead(sql: Sql, id: string): Promise<boolean> {
-  const claimed = await sql.run(
-    // The incident has the requests in flight.
-    "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, state = '' WHERE id = ? AND ended IS NULL",
-    [id],
-  );
-  return claimed > 0;
 }
