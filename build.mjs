@@ -32,7 +32,7 @@ const clientFolder = 'dist/client';
  * error with a readable message and leaves the previous build unchanged.
  *
  * @param {{ root?: string, log?: (line: string) => void, onRunnable?: () => void }} [options] `onRunnable`
- *   is called when a server can start, although maps, the table of locations and compressed files are not written yet
+ *   is called when a server can start, although maps and compressed files are not written yet
  */
 export async function build({ root = import.meta.dirname, log = console.log, onRunnable = () => {} } = {}) {
   const started = performance.now();
@@ -93,18 +93,17 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
-  await beginBuild(dist, runnable);
-  onRunnable();
-
-  // Compression uses other threads, so the table of sites takes almost no extra time.
-  const existing = mapExistingApp(root);
-  const maps = [...bundled.unserved.filter(isMap), ...existing];
+  const maps = [...bundled.unserved.filter(isMap), ...mapExistingApp(root)];
+  // In other threads, while this one makes the table of locations.
   const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);
+  // A failure needs the table at once, so a server would block if it had to wait for it.
   const sites = createLocations(root, maps, { ...owner, index: sources.index });
-  const [compressed, packedMaps] = await compressing;
-  await sources.save();
-  const rest = [...maps, ...packedMaps, ...compressed, { path: 'sites.json', contents: sites }];
+  await beginBuild(dist, [...runnable, { path: 'sites.json', contents: sites }]);
+  onRunnable();
+
+  const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
+  const rest = [...maps, ...packedMaps, ...compressed];
   await finishBuild(dist, rest, stamp);
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);

@@ -24,7 +24,10 @@ export async function serve() {
     // the first line of standard output must say that the server listens. The server starts as soon as it can, and the
     // build writes the other files meanwhile.
     const build = spawn(process.execPath, [`${root}/build.mjs`], { stdio: ['ignore', 2, 2, 'ipc'] });
-    const ended = once(build, 'exit').then(([code]) => code === 0);
+    const ended = once(build, 'exit').then(([code, signal]) => {
+      if (signal) console.error(`The build was ended by ${signal}. It may need more memory than this machine has.`);
+      return code === 0;
+    });
     const isRunnable = await Promise.race([once(build, 'message').then(() => true), ended]);
     if (!isRunnable) process.exit(1);
     if (build.connected) build.disconnect();

@@ -43,7 +43,7 @@ async function encodeOnce(extension, contents) {
 export async function precompress(files) {
   // Largest first: a large file that starts last would run after all others.
   const worthwhile = files
-    .filter(({ contents }) => contents.length >= minBytes)
+    .filter(({ contents }) => contents.length >= minBytes && isCompressible(contents))
     .sort((a, b) => b.contents.length - a.contents.length);
   const encoded = worthwhile.flatMap(({ path, contents }) =>
     Object.keys(encodings).map(async (extension) => ({
@@ -54,6 +54,16 @@ export async function precompress(files) {
   );
   const made = await Promise.all(encoded);
   return made.filter(({ contents, plainLength }) => contents.length < plainLength);
+}
+
+/** The part of a file that shows whether the rest can be compressed (bytes). */
+const sampleBytes = 64 * 1024;
+
+/** False for photos, videos and archives, on which the best compression would spend more than a second for each MB. */
+function isCompressible(contents) {
+  const start = Math.floor(contents.length / 2); // a video can begin with text
+  const sample = contents.subarray(start, start + sampleBytes);
+  return sample.length < sampleBytes || zlib.gzipSync(sample, { level: 1 }).length < 0.95 * sampleBytes;
 }
 
 /**

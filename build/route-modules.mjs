@@ -28,6 +28,7 @@ async function evaluate(root, table, { owner, styles }) {
     absWorkingDir: root,
     entryPoints: [table],
     bundle: true,
+    charset: 'utf8', // keeps paths as they are
     write: false,
     logLevel: 'silent', // the bundles have the same modules
     format: 'esm',

@@ -12,6 +12,8 @@ export const assetLoaders = Object.fromEntries(assets.split(' ').map((ending) =>
 
 /** Style sheets. The product's plugins compile the other languages to CSS. */
 export const sheetFile = /\.(?:css|less|sass|scss)$/;
+/** Imports of sheets of other sites, as esbuild writes them. Browsers ignore them after a rule. */
+const otherSites = /@import ?"[^"]*"[^;{}]*;\s*/g;
 const moduleEnd = /\.module\.(?:css|less|sass|scss)$/;
 
 /**
@@ -104,7 +106,8 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   /** Makes one file of the sheets of a group. @returns it, and what it refers to */
   async function bundleGroup(group) {
     const compiled = await Promise.all(group.map((sheet) => compile(join(root, sheet))));
-    const contents = Buffer.from(compiled.map(({ css }) => css).join(''));
+    const css = compiled.map((sheet) => sheet.css).join('');
+    const contents = Buffer.from((css.match(otherSites) ?? []).join('') + css.replaceAll(otherSites, ''));
     const name = basename(group.at(-1)).replace(/(?:\.module)?\.\w+$/, '');
     const url = `/assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`;
     return { url, path: join(outdir, url), contents, assets: compiled.flatMap((sheet) => sheet.assets) };

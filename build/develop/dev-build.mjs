@@ -55,10 +55,10 @@ export async function createDevBuild(root, warn) {
   const unbuilt = { client: new Set(), server: new Set() };
   /** The manifest of the client's last build. */
   let manifestText = '';
-  /** Hashes of the files on disk, so that a rebuild writes only changed files. */
+  /** Texts of the files on disk, and hashes of the others, so that a rebuild writes only changed files. */
   const written = new Map();
   /** Where the public files of the last build are. */
-  let publicPaths = new Set();
+  let publicPaths;
 
   const owner = await readOwnersBuild(root);
   const outdir = join(root, clientFolder);
@@ -108,12 +108,26 @@ export async function createDevBuild(root, warn) {
   async function write(files) {
     await Promise.all(
       files.map(async ({ path, contents }) => {
-        if (written.get(path) === toHash(contents)) return;
+        const fact = typeof contents === 'string' ? contents : toHash(contents);
+        if (written.get(path) === fact) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
         await writeFile(join(dist, path), contents);
-        written.set(path, toHash(contents));
+        written.set(path, fact);
       }),
     );
+  }
+
+  /** Reads the public files only if one changed, because videos can be among them. */
+  async function writePublic(changed) {
+    if (publicPaths && !changed.some((file) => file.startsWith(publicFolder))) return;
+    const files = await readFiles(join(root, publicFolder));
+    await write(files.map((file) => ({ ...file, path: `client/${file.path}` })));
+    const paths = new Set(files.map(({ path }) => `client/${path}`));
+    for (const path of publicPaths?.difference(paths) ?? []) {
+      await rm(join(dist, path), { force: true });
+      written.delete(path);
+    }
+    publicPaths = paths;
   }
 
   /** Repeats a build with a new service if that of esbuild has ended, as when the system runs out of memory. */
@@ -146,10 +160,9 @@ export async function createDevBuild(root, warn) {
       const isChanged = (metafile) => names(metafile, changed);
       const routeModules = await readRoutes(changed);
       await modules.update(Object.values(routeModules), changed);
-      const [builtBase, builtOthers, publicFiles] = await Promise.all([
+      const [builtBase, builtOthers] = await Promise.all([
         base.build(modules.baseFiles, isChanged),
         buildOthers(isChanged),
-        readFiles(join(root, publicFolder)),
       ]);
       const { inputs, outputs } = modules.toMetafile();
       const { sheets, assets } = await listClientFiles({
@@ -173,18 +186,8 @@ export async function createDevBuild(root, warn) {
         ...builtOthers.flatMap((built) => built.outputFiles),
       ];
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
-      await write([
-        ...served,
-        ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` })),
-        ...unserved,
-        { path: 'manifest.json', contents: text },
-      ]);
-      const paths = new Set(publicFiles.map(({ path }) => `client/${path}`));
-      for (const path of publicPaths.difference(paths)) {
-        await rm(join(dist, path), { force: true });
-        written.delete(path);
-      }
-      publicPaths = paths;
+      await write([...served, ...unserved, { path: 'manifest.json', contents: text }]);
+      await writePublic(changed);
       manifestText = text;
       unbuilt.client.clear();
       return {
@@ -233,7 +236,6 @@ const hashes = new WeakMap();
 
 /** Most outputs are those of the build before. */
 function toHash(contents) {
-  if (typeof contents === 'string') return hash('sha256', contents);
   if (!hashes.has(contents)) hashes.set(contents, hash('sha256', contents));
   return hashes.get(contents);
 }

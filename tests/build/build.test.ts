@@ -102,7 +102,7 @@ Object.assign(app, {
 });
 
 function createApp(files: Record<string, string> = {}): string {
-  const root = createFolder(afterAll);
+  const root = join(createFolder(afterAll), 'Jürgen B'); // a folder can have any name
   writeFiles(root, { ...app, ...files });
   symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'));
   return root;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOwnedApp } from '../support/owned-app.ts';
@@ -70,6 +70,8 @@ it('builds first if it must, and needs no more memory afterwards than without', 
     const { child, said } = run(app.folder, process.execPath, ['bin/start.mjs'], { OPERATOR_TOKEN: token });
     onTestFinished(() => void child.kill('SIGKILL'));
     const url = await listening(said);
+    // A failure needs it immediately, also while the builder still writes other files.
+    expect(existsSync(join(app.folder, 'dist/sites.json'))).toBe(true);
     const metrics = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -79,7 +81,6 @@ it('builds first if it must, and needs no more memory afterwards than without', 
   expect(built.said).toMatch(/^Building\./);
   // The builder outlives the server that was killed.
   await expect.poll(() => existsSync(join(app.folder, 'dist/.stamp'))).toBe(true);
-  expect(existsSync(join(app.folder, 'dist/sites.json'))).toBe(true);
   expect(existsSync(join(app.folder, 'dist/.unfinished'))).toBe(false);
   const again = await measure();
   expect(built.bytes / again.bytes).toBeLessThan(1.3);
@@ -99,6 +100,20 @@ it.each([
   if (command !== 'npm') expect(said.err).toBe('Building. The first time takes longest.\n'); // npm reports the signal
   expect(existsSync(join(app.folder, 'dist'))).toBe(false);
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'says so if the system ends its builder, as it does without memory',
+  async () => {
+    const app = createOwnedApp();
+    onTestFinished(() => app.remove());
+    const { child, said } = run(app.folder, process.execPath, ['bin/start.mjs']);
+    const listChildren = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+    await expect.poll(listChildren).toMatch(/^\d+$/);
+    process.kill(Number(listChildren()), 'SIGKILL');
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(said.err).toContain('The build was ended by SIGKILL.');
+  },
+);
 
 it.each([
   ['its log is no longer read', 1, (child: ChildProcess) => child.stdout?.destroy()],

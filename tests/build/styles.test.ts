@@ -4,6 +4,26 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createStyles } from '../../build/styles.mjs';
 import { createFolder } from '../support/folder.ts';
 
+/** The sheets of a module that imports these. */
+async function bundle(styles: ReturnType<typeof createStyles>, names: readonly string[]): Promise<string> {
+  const imports = names.map((path) => ({ path, kind: 'import-statement' as const }));
+  const sheets = Object.fromEntries(imports.map(({ path }) => [path, { bytes: 1, imports: [] }]));
+  const metafile = { inputs: { 'main.ts': { bytes: 1, imports }, ...sheets }, outputs: {} };
+  const bundled = await styles.bundle(metafile, 'main.ts', []);
+  return bundled.sheets.map(({ contents }) => Buffer.from(contents).toString()).join('');
+}
+
+it('begins with the sheets of other sites, which browsers ignore after a rule', async () => {
+  const root = createFolder(onTestFinished);
+  writeFileSync(join(root, 'one.css'), '.one { color: red }');
+  writeFileSync(join(root, 'two.css'), "@import url('https://fonts.example/css?weight=400;700');\n.two { color: red }");
+  const styles = createStyles(root, { minify: true, target: 'es2022', outdir: join(root, 'out') });
+  const text = await bundle(styles, ['one.css', 'two.css']);
+  expect(text).toMatch(
+    /^@import"https:\/\/fonts\.example\/css\?weight=400;700";\s*\.one\{[^}]+\}\s*\.two\{[^}]+\}\s*$/,
+  );
+});
+
 it('compiles a sheet again if something changes that it imports, composes from or shows', async () => {
   const root = createFolder(onTestFinished);
   const write = (name: string, text: string) => writeFileSync(join(root, name), text);
@@ -14,14 +34,7 @@ it('compiles a sheet again if something changes that it imports, composes from o
   write('back.png', 'a picture');
   const styles = createStyles(root, { minify: true, target: 'es2022', outdir: join(root, 'out') });
 
-  async function build(): Promise<string> {
-    const imports = ['global.css', 'card.module.css'].map((path) => ({ path, kind: 'import-statement' as const }));
-    const sheets = Object.fromEntries(imports.map(({ path }) => [path, { bytes: 1, imports: [] }]));
-    const metafile = { inputs: { 'main.ts': { bytes: 1, imports }, ...sheets }, outputs: {} };
-    const bundled = await styles.bundle(metafile, 'main.ts', []);
-    return bundled.sheets.map(({ contents }) => Buffer.from(contents).toString()).join('');
-  }
-
+  const build = () => bundle(styles, ['global.css', 'card.module.css']);
   const edit = (name: string, text: string) => {
     write(name, text);
     styles.forget(join(root, name));

@@ -15,7 +15,9 @@ export function report(): Reporter {
       ]);
       const failed = count('failed') + outside.length + unhandledErrors.length;
       // After the default reporter's own summary, which also waits for the end of the run.
-      process.once('exit', () => process.stdout.write(`${count('passed')} passed, ${failed} failed\n`));
+      process.once('exit', (code) => {
+        process.stdout.write(`${count('passed')} passed, ${failed || Math.sign(code)} failed\n`);
+      });
     },
   };
 }

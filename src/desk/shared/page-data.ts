@@ -51,20 +51,20 @@ export interface IncidentData extends IncidentShape {
   readonly scope: string;
 }
 
-/** A notification that waits or was sent. `dropped`: its incident was closed or deleted before it was sent. */
+/** A notification that waits or was sent. */
 export interface NotificationShape {
   readonly id: number;
   /** `Webhook hooks.example.com` */
   readonly targetName: string;
-  /** `New`, `Regression`, `Frequent`, `Test` */
+  /** `New`, `Regression`, `Frequent` */
   readonly label: string;
-  readonly digest?: string;
+  readonly digest: string;
   /** Environment of the incident. */
-  readonly environment?: string;
+  readonly environment: string;
   /** Absent if the incident was deleted. */
   readonly title?: string;
   readonly createdAt: number;
-  readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
+  readonly state: 'waiting' | 'sent' | 'failed';
   /** When the next attempt is due. */
   readonly dueAt: number;
   readonly triedAt?: number;

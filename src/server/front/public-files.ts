@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { extname, join, relative, sep } from 'node:path';
+import { basename, extname, join, relative, sep } from 'node:path';
 import type { Logger } from 'pino';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../limits.ts';
@@ -10,10 +10,10 @@ import { isUnfinished, untilBuilt } from '../request/unfinished-build.ts';
 export interface Representation {
   readonly encoding: 'br' | 'zstd' | 'gzip' | undefined;
   readonly size: number;
-  /** Strong: a hash of the bytes that are sent. */
+  /** Strong: it differs if the bytes that are sent do. */
   readonly etag: string;
   readonly file: string;
-  /** Undefined for a large file. */
+  /** Undefined for a large file. Those of an asset are read when they are first asked for. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -84,41 +84,42 @@ const SHORT = 'public, max-age=300';
  */
 export function indexPublicFiles(dist: string, log?: Pick<Logger, 'warn'>): ReadonlyMap<string, PublicFile> {
   const directory = join(dist, 'client');
-  const paths = new Set(listPaths(directory));
+  const paths = listPaths(directory);
   for (const path of paths) {
     const isAdded = ADDED.test(path) && paths.has(path.replace(ADDED, ''));
     if (toType(path) !== undefined || HIDDEN.test(path) || isAdded) continue;
     log?.warn(`src/client/public/${path} is not served, because its type is unknown. Serve it with a route.`);
   }
-  const files = readPublicFiles(directory);
+  const files = readPublicFiles(directory, paths);
   if (isUnfinished(dist)) {
     const addCompressed = async () => {
       await untilBuilt(dist);
-      for (const [url, file] of readPublicFiles(directory)) files.set(url, file);
+      for (const [url, file] of readPublicFiles(directory, listPaths(directory))) files.set(url, file);
     };
     addCompressed().catch(() => undefined); // the next build has begun: files are sent as they are
   }
   return files;
 }
 
-function listPaths(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'));
+function listPaths(directory: string): ReadonlySet<string> {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Set(
+    entries.map(({ parentPath, name }) => relative(directory, join(parentPath, name)).split(sep).join('/')),
+  );
 }
 
-function readPublicFiles(directory: string): Map<string, PublicFile> {
-  const paths = listPaths(directory);
-  const present = new Set(paths);
+function readPublicFiles(directory: string, paths: ReadonlySet<string>): Map<string, PublicFile> {
   const files = new Map<string, PublicFile>();
   for (const path of paths) {
     const type = toType(path);
     if (type === undefined) continue;
     const url = encodeURI(`/${path}`);
+    const isAsset = url.startsWith(ASSET_PREFIX);
+    const read = isAsset ? findRepresentation : readRepresentation;
     files.set(url, {
       type,
-      cacheControl: url.startsWith(ASSET_PREFIX) ? IMMUTABLE : SHORT,
-      representations: readRepresentations(directory, path, present),
+      cacheControl: isAsset ? IMMUTABLE : SHORT,
+      representations: listRepresentations(join(directory, path), (ending) => paths.has(path + ending), read),
     });
   }
   return files;
@@ -152,11 +153,15 @@ export function createAsset(path: string, contents: Uint8Array): PublicFile | un
   return { type, cacheControl: IMMUTABLE, representations: [representation] };
 }
 
-function readRepresentations(directory: string, path: string, present: ReadonlySet<string>): Representation[] {
-  const plain = readRepresentation(join(directory, path), undefined);
+function listRepresentations(
+  file: string,
+  has: (ending: string) => boolean,
+  read: typeof readRepresentation,
+): Representation[] {
+  const plain = read(file, undefined);
   const encoded = Object.entries(ENCODINGS)
-    .filter(([extension]) => present.has(path + extension))
-    .map(([extension, encoding]) => readRepresentation(join(directory, path + extension), encoding))
+    .filter(([ending]) => has(ending))
+    .map(([ending, encoding]) => read(file + ending, encoding))
     .filter((representation) => representation.size < plain.size)
     .sort((left, right) => left.size - right.size);
   return [...encoded, plain];
@@ -170,6 +175,22 @@ function readRepresentation(file: string, encoding: Representation['encoding']):
     etag: toEtag(bytes),
     file,
     bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined,
+  };
+}
+
+/** The same for an asset. The folder can have those of many builds, so reading all of them would delay the start. */
+function findRepresentation(file: string, encoding: Representation['encoding']): Representation {
+  const { size } = statSync(file);
+  let bytes: Buffer | undefined;
+  return {
+    encoding,
+    size,
+    etag: `"${encodeURI(basename(file))}-${size}"`,
+    file,
+    get bytes() {
+      if (size <= MAX_BUFFERED_FILE_BYTES) bytes ??= readFileSync(file);
+      return bytes;
+    },
   };
 }
 

@@ -11,7 +11,7 @@ import type { Funnel } from '../errors/funnel.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
-import { requestId, requestInfo } from '../request/request-info.ts';
+import { inContext, requestId, requestInfo } from '../request/request-info.ts';
 import { chain, type Step } from '../request/step.ts';
 import { crossSite } from './cross-site.ts';
 import { hostCheck } from './host-check.ts';
@@ -85,6 +85,7 @@ export function handleUpgrades(
     securityHeaders(headers),
     normalizeUrl(),
     hostCheck({ origins, trust, log }),
+    inContext,
     crossSite({ origins, log, covers: (path) => handlers.has(path), isSafe: () => false }),
     (req, res, next) => void owners(req as Request, res as express.Response, next),
   ];

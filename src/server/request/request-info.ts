@@ -262,7 +262,7 @@ interface RequestIdOptions extends Pick<RequestInit, 'toLanguage'> {
   readonly trust: ProxyTrust;
 }
 
-/** Gives each request its id, its trace and the context that its work runs in. A trusted proxy can set the id. */
+/** Gives each request its id and its trace. A trusted proxy can set the id. */
 export function requestId({ origins, trust, toLanguage }: RequestIdOptions): Step {
   return function requestId(req, res, next) {
     const { headers } = req;
@@ -281,6 +281,9 @@ export function requestId({ origins, trust, toLanguage }: RequestIdOptions): Ste
     });
     setRequestInfo(req, info);
     res.setHeader('X-Request-Id', id);
-    runForRequest(info, next);
+    next();
   };
 }
+
+/** Runs the rest of the steps for the request. Answers from memory need no context. */
+export const inContext: Step = (req, _res, next) => runForRequest(requestInfo(req), next);

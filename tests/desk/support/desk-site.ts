@@ -63,7 +63,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
   const store = await openStore(driver, { environment: 'test' });
   // Like the desk worker, with everything in the store.
   const answers = createAnswers({
-    holder: { use: (work) => work(store) },
+    withStore: (work) => work(store),
     writer: { settle: async () => undefined, isBehind: false, flush: async () => undefined },
     notifier: { sendTest: async () => [] },
     isShared: false,

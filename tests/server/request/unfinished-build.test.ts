@@ -3,19 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createTableLoader } from '../../../src/server/errors/digest/location-table.ts';
 import { indexPublicFiles } from '../../../src/server/front/public-files.ts';
 import { isUnfinished, untilBuilt } from '../../../src/server/request/unfinished-build.ts';
 import { createFolder } from '../../support/folder.ts';
-
-const log = { warn: () => undefined };
-const SITES = JSON.stringify({
-  version: 1,
-  strings: [''],
-  sites: [0, 0, 0, 0, 0],
-  properties: {},
-  bundles: { 'server/main.js': 'AAA' },
-});
 
 /** A build whose process finishes it a moment after it has written what a server needs. */
 async function beginBuild() {
@@ -27,7 +17,6 @@ async function beginBuild() {
     writeFileSync('.unfinished', String(process.pid));
     console.log('runnable');
     setTimeout(() => {
-      writeFileSync('sites.json', ${JSON.stringify(SITES)});
       writeFileSync('client/assets/a-1.js.br', 'short');
       rmSync('.unfinished');
     }, 300);`;
@@ -36,14 +25,9 @@ async function beginBuild() {
   return dist;
 }
 
-it('lets the first failure wait for the table of locations', async () => {
-  const dist = await beginBuild();
-  expect(isUnfinished(dist)).toBe(true);
-  expect(createTableLoader(dist, log)().has('server/main.js')).toBe(true);
-});
-
 it('serves compressed files as soon as they are written', async () => {
   const dist = await beginBuild();
+  expect(isUnfinished(dist)).toBe(true);
   const files = indexPublicFiles(dist);
   const encodings = () => files.get('/assets/a-1.js')?.representations.map(({ encoding }) => encoding);
   expect(encodings()).toEqual([undefined]);

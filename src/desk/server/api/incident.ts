@@ -154,8 +154,7 @@ async function readFound(found: FoundIncident, asked: string, { calls, facts }: 
   if (found.state === 'arriving') throw new QueryFailedError('arriving', found.incident.digest);
   const occurrence = found.occurrence?.occurrence ?? parseAddress(asked)?.occurrence;
   const details = await calls.readDetails(found.incident.key, occurrence);
-  const { links, environment } = facts;
-  return presentIncident(found, details, { links, environment, now: Date.now() });
+  return presentIncident(found, details, facts, Date.now());
 }
 
 function toHeaders(incident: IncidentShape, asked: string): Record<string, string> {

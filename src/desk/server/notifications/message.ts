@@ -39,7 +39,6 @@ export const EVENT_LABELS: Readonly<Record<NotificationEvent, string>> = {
   new: 'New',
   regressed: 'Regression',
   frequent: 'Frequent',
-  test: 'Test',
 };
 
 const TEST = 'This is a test from the desk. New, regressed and frequent incidents will be sent here.';
@@ -96,7 +95,7 @@ function listFacts({ incident }: MessageItem): readonly (readonly [name: string,
 /** Returns the subject of a message, or its first line. */
 function toSubject({ environment, items }: Message): string {
   const [first] = items;
-  if (!first) return `[${environment}] ${EVENT_LABELS.test}`;
+  if (!first) return `[${environment}] Test`;
   if (items.length > 1) return `[${environment}] ${toPlural(items.length, 'incident')}`;
   return `[${environment}] ${first.label}: ${presentTitle(first.incident)}`;
 }

@@ -3,21 +3,21 @@ import type { TestResult } from '../../shared/actions.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { NOTIFICATION_INTERVAL } from '../limits.ts';
 import { StoreError } from '../store/sql.ts';
-import type { StoreHolder } from '../store/store-holder.ts';
+import type { WithStore } from '../store/store-holder.ts';
 import { type MessageFacts, toMessage } from './message.ts';
 import type { Target } from './targets.ts';
 
 interface NotifierOptions {
   readonly targets: readonly Target[];
   readonly facts: MessageFacts;
-  readonly holder: Pick<StoreHolder, 'use'>;
+  readonly withStore: WithStore;
   readonly log: DeskLog;
 }
 
 export type Notifier = ReturnType<typeof createNotifier>;
 
 /** Sends due notifications. Each target has its own line, so that a slow one does not delay the others. */
-export function createNotifier({ targets, facts, holder, log }: NotifierOptions) {
+export function createNotifier({ targets, facts, withStore, log }: NotifierOptions) {
   const lines = targets.map((target) => createLine(() => sendDue(target), log));
   const timer = setInterval(() => wake(), NOTIFICATION_INTERVAL);
   if (targets.length === 0) clearInterval(timer);
@@ -30,7 +30,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
 
   /** @returns false if nothing is due */
   async function sendDue(target: Target): Promise<boolean> {
-    const claimed = await holder.use((store) => store.notifications.claimMessage(target.id));
+    const claimed = await withStore((store) => store.notifications.claimMessage(target.id));
     if (!claimed) return false;
     const result = await target.send(toMessage(claimed, facts));
     if (!result.ok && !failing.has(target.id)) {
@@ -38,15 +38,14 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     }
     if (result.ok) failing.delete(target.id);
     else failing.add(target.id);
-    await holder.use((store) => store.notifications.settleMessage(claimed, result));
+    await withStore((store) => store.notifications.settleMessage(claimed, result));
     return true;
   }
 
   async function testOne(target: Target): Promise<TestResult> {
     const id = randomBytes(8).toString('hex');
-    const result = await target.send(toMessage({ id, items: [] }, facts));
-    await holder.use((store) => store.notifications.storeTest(target, result));
-    return { target: target.name, ok: result.ok, words: result.words };
+    const { ok, words } = await target.send(toMessage({ id, items: [] }, facts));
+    return { target: target.name, ok, words };
   }
 
   return {

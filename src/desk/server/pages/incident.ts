@@ -72,7 +72,7 @@ export const incident = {
 
 async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { calls, facts } = context;
-  const { links, environment } = facts;
+  const { environment } = facts;
   const asked = toAddress(params);
   const found = await findIncident(asked, readScope(url), calls);
   const { digest, key, environment: own } = found.incident;
@@ -86,7 +86,7 @@ async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<
     now,
     canChange: canChange(context),
     scope,
-    ...presentIncident(found, details, { links, environment, now }),
+    ...presentIncident(found, details, facts, now),
   };
 }
 

@@ -40,7 +40,7 @@ function presentNotification({ event, key, kind, title, ...rest }: NotificationR
   return {
     ...rest,
     label: EVENT_LABELS[event],
-    ...(key !== undefined && splitKey(key)),
+    ...splitKey(key),
     ...(title !== undefined && kind && { title: presentTitle({ kind, title }) }),
   };
 }

@@ -19,14 +19,14 @@ import type { NotificationRules, NotificationTarget, StoreContext } from './stor
 
 /**
  * `new`: an incident that did not exist. `regressed`: it returned after it was resolved. `frequent`: it reached
- * `NOTIFY_AFTER`, or grew past the limit that it was ignored for. `test`: sent by an operator.
+ * `NOTIFY_AFTER`, or grew past the limit that it was ignored for.
  */
-export type NotificationEvent = 'new' | 'regressed' | 'frequent' | 'test';
+export type NotificationEvent = 'new' | 'regressed' | 'frequent';
 
 /** Times are by the store's clock. */
 export interface NotificationRecord extends Omit<NotificationShape, 'label' | 'digest' | 'environment'> {
   readonly event: NotificationEvent;
-  readonly key?: IncidentKey;
+  readonly key: IncidentKey;
   /** That of the incident, if it still exists. */
   readonly kind?: FailureKind;
 }
@@ -56,7 +56,7 @@ const QUIET_KINDS: ReadonlySet<FailureKind> = new Set(['csp', 'deprecation', 'in
 interface DueRow {
   readonly key: IncidentKey;
   readonly kind: FailureKind;
-  readonly due_event: Exclude<NotificationEvent, 'test'>;
+  readonly due_event: NotificationEvent;
   readonly visitors: number;
   readonly server_count: number;
   readonly browser_count: number;
@@ -138,7 +138,7 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
     await sql.all(`SELECT value FROM desk_meta WHERE name = 'notifications' ${sql.dialect.forUpdate}`);
     const now = await readClock(sql);
     const rows = await readDue(sql, target, now);
-    const { open, items } = await withOpenIncidents(sql, rows, now);
+    const { open, items } = await withOpenIncidents(sql, rows);
     const [first] = open;
     if (!first) return rows.length > 0 ? claim(sql, target) : undefined;
     const id = first.message ?? randomBytes(8).toString('hex');
@@ -171,24 +171,6 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
         );
       }),
 
-    /** Records a test that was already sent. */
-    storeTest: ({ id, name }: NotificationTarget, { ok, words }: SendResult): Promise<void> =>
-      changeShown(driver, async (sql) => {
-        const now = await readClock(sql);
-        const row = {
-          target: id,
-          target_name: toColumn(name),
-          event: 'test',
-          created_at: now,
-          due_at: now,
-          tried_at: now,
-          state: ok ? 'sent' : 'failed',
-          attempts: 1,
-          result: toColumn(words),
-        };
-        await insertRows(sql, 'desk_notifications', [row]);
-      }),
-
     /** Lists notifications, the latest first. */
     listNotifications: (limit: number): Promise<NotificationRecord[]> =>
       readShapes<NotificationRecord>(
@@ -218,8 +200,8 @@ async function readDue(sql: Sql, target: string, now: number): Promise<WaitingRo
   return sent < MAX_MESSAGES_PER_HOUR ? due : [];
 }
 
-/** Drops notifications whose incident is no longer open. */
-async function withOpenIncidents(sql: Sql, rows: readonly WaitingRow[], now: number) {
+/** Deletes notifications whose incident is no longer open. */
+async function withOpenIncidents(sql: Sql, rows: readonly WaitingRow[]) {
   const incidents = await readIncidents(sql, [...new Set(rows.map(({ key }) => key))]);
   const byKey = new Map(incidents.filter(({ state }) => state === 'open').map((incident) => [incident.key, incident]));
   const open: WaitingRow[] = [];
@@ -229,13 +211,7 @@ async function withOpenIncidents(sql: Sql, rows: readonly WaitingRow[], now: num
     if (incident) {
       open.push(row);
       items.push({ event: row.event, incident });
-      continue;
-    }
-    await sql.run("UPDATE desk_notifications SET state = 'dropped', tried_at = ?, result = ? WHERE id = ?", [
-      now,
-      'Its incident had been resolved, ignored or deleted.',
-      row.id,
-    ]);
+    } else await sql.run('DELETE FROM desk_notifications WHERE id = ?', [row.id]);
   }
   return { open, items };
 }

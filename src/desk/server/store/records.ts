@@ -4,18 +4,12 @@ import type { IncidentState, SideCounts } from '../../shared/shapes.ts';
 import type { OccurrenceSummary } from '../ingest/journal-entry.ts';
 import type { IncidentKey } from './incident-key.ts';
 
-/** A stack frame in the source code. */
-export interface ResolvedFrame {
-  /** For example `src/server/product/pages/cart.ts`. Without a source map, the file that the stack names. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly function: string;
+/** A stack frame in the source code, for example in `src/server/product/pages/cart.ts`. Without a source map, as reported. */
+export interface ResolvedFrame extends StackFrame {
   /** The file belongs to the product or to Spillway, not to a dependency. */
   readonly own: boolean;
   /** Source lines around the frame. `start` is the number of the first. */
   readonly context?: { readonly start: number; readonly lines: readonly string[] };
-  readonly async?: StackFrame['async'];
 }
 
 /** A failure with the source lines of its frames. */

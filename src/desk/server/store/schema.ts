@@ -177,7 +177,7 @@ const migrations: readonly Migration[] = [
         target TEXT NOT NULL,
         target_name TEXT NOT NULL,
         event TEXT NOT NULL,
-        key TEXT,
+        key TEXT NOT NULL,
         created_at BIGINT NOT NULL,
         state TEXT NOT NULL,
         due_at BIGINT NOT NULL,

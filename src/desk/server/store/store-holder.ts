@@ -9,6 +9,9 @@ import type { Store } from './store.ts';
 /** Holds the store, which can open late, become unavailable, and be back later. */
 export type StoreHolder = ReturnType<typeof createStoreHolder>;
 
+/** Works with the store, as `use` of its holder does. */
+export type WithStore = StoreHolder['use'];
+
 interface StoreHolderOptions {
   readonly open: () => Promise<Store>;
   readonly signals: Pick<Signals, 'storeState'>;

@@ -161,8 +161,7 @@ async function show({ values, words }: Typed, desk: TerminalDesk, output: Output
   const details = await store.details.readDetails(found.incident.key, found.occurrence?.occurrence ?? named.occurrence);
   if (values.test) return writeTest(desk.root, details.shown?.full && presentTest(details.shown.full), output);
   const now = Date.now();
-  const { links, environment } = settings;
-  const incident = presentIncident(found, details, { links, environment, now });
+  const incident = presentIncident(found, details, settings, now);
   output.print(values.json ? `${toCleanJson(incident)}\n` : toIncidentMarkdown(incident, now));
 }
 
@@ -181,9 +180,8 @@ function writeTest(root: string, test: ReturnType<typeof presentTest>, { print, 
   for (const words of test.missing) tell(`TODO: ${words}`);
 }
 
-async function link({ words }: Typed, { store, settings, env }: TerminalDesk, { print, tell }: Output): Promise<void> {
-  const [name] = words;
-  const made = await makeSignInLink({ store, settings, env, name });
+async function link({ words: [name] }: Typed, desk: TerminalDesk, { print, tell }: Output): Promise<void> {
+  const made = await makeSignInLink(desk, name);
   const note = made.role === 'operator' ? '' : ' (read-only)';
   tell(`Sign-in link for ${made.name}${note}. It works once and expires after 15 minutes.`);
   if (made.isGuessed) {

@@ -1,6 +1,5 @@
 import {
   createTokens,
-  type Environment,
   listTokens,
   type OperatorToken,
   readKeptToken,
@@ -11,7 +10,7 @@ import {
 import { TICKET_KEY } from '../../shared/ticket.ts';
 import { makeTicket } from '../access/sign-in.ts';
 import { DESK_SETTINGS } from '../settings.ts';
-import type { Store } from '../store/store.ts';
+import type { TerminalDesk } from './terminal-desk.ts';
 import { TerminalError } from './terminal-error.ts';
 
 interface SignInLink extends Pick<OperatorToken, 'name' | 'role'> {
@@ -20,21 +19,17 @@ interface SignInLink extends Pick<OperatorToken, 'name' | 'role'> {
   readonly isGuessed: boolean;
 }
 
-interface LinkOptions {
-  readonly store: Store;
-  readonly settings: { readonly dataDir: string };
-  readonly env: Environment;
-  /** The name of a token; undefined if there is only one operator. */
-  readonly name: string | undefined;
-}
-
 /**
  * Makes a link that signs in once, with a token that the server knows too.
  *
+ * @param name that of a token; undefined if there is only one operator
  * @throws TerminalError if there is no such token
  * @throws ConfigError if a setting is invalid
  */
-export async function makeSignInLink({ store, settings, env, name }: LinkOptions): Promise<SignInLink> {
+export async function makeSignInLink(
+  { store, settings, env }: TerminalDesk,
+  name: string | undefined,
+): Promise<SignInLink> {
   const { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT } = SETTINGS;
   const { DESK_ORIGIN } = DESK_SETTINGS;
   const values = readSettings(

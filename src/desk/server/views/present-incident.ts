@@ -3,7 +3,8 @@ import { Day } from '../../../shared/units.ts';
 import { toIncidentHref } from '../../shared/href.ts';
 import type { IncidentShape, MarkShape, MissedShape, ReleaseShape } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
-import { type DeskLinks, fillLink } from '../links.ts';
+import type { DeskFacts } from '../facts.ts';
+import { fillLink } from '../links.ts';
 import type { KnownBuild } from '../store/build-table.ts';
 import { CHART_DAYS } from '../store/charts.ts';
 import type { IncidentDetails } from '../store/incident-details.ts';
@@ -13,19 +14,12 @@ import { presentChanges } from './present-history.ts';
 import { presentFacts } from './present-incident-row.ts';
 import { presentOccurrence } from './present-occurrence.ts';
 
-interface PresentIncidentOptions {
-  readonly links: DeskLinks;
-  /** The environment of this server. */
-  readonly environment: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-/** Presents everything that is shown of an incident, for all front ends. */
+/** Presents everything that is shown of an incident, for all front ends. @param now milliseconds since 1970 */
 export function presentIncident(
   found: FoundIncident,
   details: IncidentDetails,
-  { links, environment, now }: PresentIncidentOptions,
+  { links, environment }: Pick<DeskFacts, 'links' | 'environment'>,
+  now: number,
 ): IncidentShape {
   const { incident } = found;
   const { shown, newer, older, commit } = details;

@@ -18,18 +18,8 @@ import { presentStory, toPairs, toUntold } from './present-story.ts';
 import { presentTest } from './present-test.ts';
 
 export function presentOccurrence(found: Occurrence, links: DeskLinks): OccurrenceShape {
-  const { occurrence, at, side, release, build, route, requestId, visitor, full } = found;
-  return defined({
-    occurrence,
-    at,
-    side,
-    release,
-    build,
-    route,
-    requestId,
-    visitor,
-    full: full && presentFull(full, links),
-  });
+  const { key: _key, isFull: _isFull, traceId: _traceId, full, ...facts } = found;
+  return defined({ ...facts, full: full && presentFull(full, links) });
 }
 
 const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {

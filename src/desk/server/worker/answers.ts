@@ -5,12 +5,12 @@ import type { Notifier } from '../notifications/notifier.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
-import type { StoreHolder } from '../store/store-holder.ts';
+import type { WithStore } from '../store/store-holder.ts';
 import type { DeskCalls } from './desk-calls.ts';
 import type { Writer } from './writer.ts';
 
 interface AnswersOptions {
-  readonly holder: Pick<StoreHolder, 'use'>;
+  readonly withStore: WithStore;
   readonly writer: Pick<Writer, 'settle' | 'isBehind' | 'flush'>;
   readonly notifier: Pick<Notifier, 'sendTest'>;
   /** Whether other replicas can write to the store too. */
@@ -21,15 +21,15 @@ interface AnswersOptions {
 const ARRIVING = 'It may be among the failures that are not in the store yet.';
 
 /** Answers the calls of the main thread. Reads and changes include the failures before them, if those are stored in time. */
-export function createAnswers({ holder, writer, notifier, isShared, close }: AnswersOptions): DeskCalls {
+export function createAnswers({ withStore, writer, notifier, isShared, close }: AnswersOptions): DeskCalls {
   async function read<T>(work: (store: Store) => Promise<T>): Promise<T> {
     await writer.settle(SETTLE_PATIENCE);
-    return holder.use(work);
+    return withStore(work);
   }
 
   async function change<T>(work: (store: Store) => Promise<T>): Promise<T> {
     await writer.settle(CHANGE_PATIENCE, { evenIfBehind: true });
-    return holder.use(work);
+    return withStore(work);
   }
 
   /** Reads repeatedly until something arrives: from this process's journal, or from that of another replica. */
@@ -63,16 +63,16 @@ export function createAnswers({ holder, writer, notifier, isShared, close }: Ans
     addNote: (...args) => change(({ history }) => history.addNote(...args)),
     deleteNote: (...args) => change(({ history }) => history.deleteNote(...args)),
 
-    readChanges: () => holder.use((store) => store.readChanges()),
-    isKnownDigest: (digest) => holder.use(({ finder }) => finder.isKnownDigest(digest)),
-    listBuilds: () => holder.use(({ builds }) => builds.listBuilds()),
-    readAsset: (path) => holder.use(({ builds }) => builds.readAsset(path)),
-    listRevalidations: (since) => holder.use(({ revalidations }) => revalidations.listRevalidations(since)),
-    readSalts: (...args) => holder.use(({ visitors }) => visitors.readSalts(...args)),
-    listNotifications: (limit) => holder.use(({ notifications }) => notifications.listNotifications(limit)),
-    storeSession: (...args) => holder.use(({ sessions }) => sessions.storeSession(...args)),
-    hasSession: (idHash) => holder.use(({ sessions }) => sessions.hasSession(idHash)),
-    endSession: (idHash) => holder.use(({ sessions }) => sessions.endSession(idHash)),
+    readChanges: () => withStore((store) => store.readChanges()),
+    isKnownDigest: (digest) => withStore(({ finder }) => finder.isKnownDigest(digest)),
+    listBuilds: () => withStore(({ builds }) => builds.listBuilds()),
+    readAsset: (path) => withStore(({ builds }) => builds.readAsset(path)),
+    listRevalidations: (since) => withStore(({ revalidations }) => revalidations.listRevalidations(since)),
+    readSalts: (...args) => withStore(({ visitors }) => visitors.readSalts(...args)),
+    listNotifications: (limit) => withStore(({ notifications }) => notifications.listNotifications(limit)),
+    storeSession: (...args) => withStore(({ sessions }) => sessions.storeSession(...args)),
+    hasSession: (idHash) => withStore(({ sessions }) => sessions.hasSession(idHash)),
+    endSession: (idHash) => withStore(({ sessions }) => sessions.endSession(idHash)),
 
     async find(text, environment) {
       const address = parseAddress(text);
@@ -95,7 +95,7 @@ export function createAnswers({ holder, writer, notifier, isShared, close }: Ans
       const known = await read((store) => store.aliases.isEchoAwaited(address));
       if (known !== undefined || !(isShared || writer.isBehind)) return known === true;
       await sleep(RETRY_FIRST);
-      return (await holder.use((store) => store.aliases.isEchoAwaited(address))) === true;
+      return (await withStore((store) => store.aliases.isEchoAwaited(address))) === true;
     },
     sendTestNotifications: () => notifier.sendTest(),
     async settle() {

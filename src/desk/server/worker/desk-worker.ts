@@ -54,12 +54,13 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
     count,
     log,
   });
-  const files = createBuildFiles({ build, dist, holder });
+  const withStore = holder.use;
+  const files = createBuildFiles({ build, dist, withStore });
   const maps = createMapReader(files);
   const prepare = createPrepare({ maps, namespace, readLocations: files.readLocations, log });
-  const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, holder, log });
-  const moveJournal = createMoveJournal({ holder, prepare, onStored: notifier.wake, count, log });
-  const writer = createWriter(journal, { moveJournal, signals, holder, retryFirst, count, log });
+  const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, withStore, log });
+  const moveJournal = createMoveJournal({ withStore, prepare, onStored: notifier.wake, count, log });
+  const writer = createWriter(journal, { moveJournal, signals, withStore, retryFirst, count, log });
   const listRequests = () => readInFlight(start.inFlight);
   const watchdog = createWatchdog({
     signals,
@@ -114,6 +115,6 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
   return {
     /** Called when the main thread has appended to its journal. */
     wake: writer.wake,
-    calls: createAnswers({ holder, writer, notifier, isShared: databaseUrl !== undefined, close }),
+    calls: createAnswers({ withStore, writer, notifier, isShared: databaseUrl !== undefined, close }),
   };
 }

@@ -6,7 +6,7 @@ import { dropSegments, type LogPosition, listSegments, type Segment } from '../i
 import { BATCH_BYTES, MAX_BATCH_TRIES } from '../limits.ts';
 import type { Batch } from '../store/ingest/ingest-batch.ts';
 import { QueryFailedError } from '../store/sql.ts';
-import type { StoreHolder } from '../store/store-holder.ts';
+import type { WithStore } from '../store/store-holder.ts';
 import type { Prepare } from './prepare.ts';
 
 /** The journal of one process. */
@@ -26,7 +26,7 @@ interface MoveOptions {
 export type MoveJournal = (journal: ProcessJournal, options?: MoveOptions) => Promise<void>;
 
 interface MoveJournalOptions {
-  readonly holder: Pick<StoreHolder, 'use'>;
+  readonly withStore: WithStore;
   readonly prepare: Prepare;
   /** Called after each stored batch. */
   readonly onStored: () => void;
@@ -37,7 +37,7 @@ interface MoveJournalOptions {
 const DROPPED =
   'The store keeps refusing an entry of the journal. It is only in this log line. Everything else continues.';
 
-export function createMoveJournal({ holder, prepare, onStored, count, log }: MoveJournalOptions): MoveJournal {
+export function createMoveJournal({ withStore, prepare, onStored, count, log }: MoveJournalOptions): MoveJournal {
   /** How often the batch at the front of each journal was refused. */
   const tries = new Map<string, number>();
 
@@ -67,7 +67,7 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
     tries.set(process, tried);
     const isLast = tried >= MAX_BATCH_TRIES;
     if (error.reason !== 'value' && !isLast) throw error;
-    const refused = await holder.use((store) => store.journals.ingestEach(batch, { isLast }));
+    const refused = await withStore((store) => store.journals.ingestEach(batch, { isLast }));
     for (const { occurrence, reason } of refused) {
       count('spillway_journal_refused_total', { outcome: 'dropped' });
       log.error({ reason, entry: occurrence }, DROPPED);
@@ -76,13 +76,13 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
 
   return async function moveJournal({ process, folder }, { environment, onLivePosition } = {}) {
     // Read from the store, because it is unknown whether a broken connection stored the last batch.
-    let from = await holder.use((store) => store.journals.readPosition(process));
+    let from = await withStore((store) => store.journals.readPosition(process));
     for (;;) {
       onLivePosition?.(from);
       const piece = readJournal({ folder, live: onLivePosition !== undefined, from, maxBytes: BATCH_BYTES });
       if (!piece) return;
       const batch = await toBatch(piece, { process, start: from }, environment);
-      await holder.use((store) => store.journals.ingest(batch)).catch((error) => storeAccepted(process, batch, error));
+      await withStore((store) => store.journals.ingest(batch)).catch((error) => storeAccepted(process, batch, error));
       tries.delete(process);
       onStored();
       from = piece.next;

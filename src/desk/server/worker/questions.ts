@@ -18,9 +18,11 @@ const SLOW_CALL_TIMES: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
   close: 60 * Second,
 };
 
-const GONE = 'The desk worker is not running.';
-const LATE = 'The desk worker did not answer in time.';
-const FULL = 'The desk worker has too many unanswered questions.';
+const REFUSALS = {
+  gone: 'The desk worker is not running.',
+  late: 'The desk worker did not answer in time.',
+  full: 'The desk worker has too many unanswered questions.',
+};
 
 interface Question {
   readonly resolve: (value: unknown) => void;
@@ -40,9 +42,9 @@ export function createQuestions({ answerWithin, maxQuestions }: QuestionLimits, 
     return question;
   }
 
-  function refuse(reason: 'gone' | 'late' | 'full', message: string): StoreAwayError {
+  function refuse(reason: keyof typeof REFUSALS): StoreAwayError {
     count?.('spillway_desk_calls_refused_total', { reason });
-    return new StoreAwayError(message);
+    return new StoreAwayError(REFUSALS[reason]);
   }
 
   return {
@@ -51,10 +53,10 @@ export function createQuestions({ answerWithin, maxQuestions }: QuestionLimits, 
     },
     /** @returns the id to send, and the promise of the answer. @throws StoreAwayError if too many have no answer */
     add(name: keyof DeskCalls): { id: number; answer: Promise<unknown> } {
-      if (questions.size >= maxQuestions) throw refuse('full', FULL);
+      if (questions.size >= maxQuestions) throw refuse('full');
       lastId += 1;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      const timer = setTimeout(() => reject(refuse('late', LATE)), SLOW_CALL_TIMES[name] ?? answerWithin).unref();
+      const timer = setTimeout(() => reject(refuse('late')), SLOW_CALL_TIMES[name] ?? answerWithin).unref();
       questions.set(lastId, { resolve, reject, timer });
       return { id: lastId, answer: promise };
     },
@@ -63,10 +65,10 @@ export function createQuestions({ answerWithin, maxQuestions }: QuestionLimits, 
       else take(message.id)?.reject(toError(message.why, message.message));
     },
     /** Returns the error of a call that nothing can answer, because the worker is not running. */
-    refuseGone: () => refuse('gone', GONE),
+    refuseGone: () => refuse('gone'),
     /** Rejects all of them, because the worker has ended. */
     rejectAll(): void {
-      for (const id of [...questions.keys()]) take(id)?.reject(refuse('gone', GONE));
+      for (const id of [...questions.keys()]) take(id)?.reject(refuse('gone'));
     },
   };
 }

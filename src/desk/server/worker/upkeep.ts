@@ -57,7 +57,7 @@ export function createUpkeep(
     });
     // Before everything that can take long, because a page of this build can load its assets from another replica.
     const isPublished = await tasks.run('The files of this build could not be stored.', () =>
-      publishBuild(holder, running),
+      publishBuild(holder.use, running),
     );
     await tasks.run('The journal could not be stored.', () => writer.flush());
     processes.write();

@@ -5,13 +5,13 @@ import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
 import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
-import type { StoreHolder } from '../store/store-holder.ts';
+import type { WithStore } from '../store/store-holder.ts';
 import type { MoveJournal, ProcessJournal } from './move-journal.ts';
 
 interface WriterOptions {
   readonly moveJournal: MoveJournal;
   readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
-  readonly holder: Pick<StoreHolder, 'use'>;
+  readonly withStore: WithStore;
   /** The first wait before the store is tried again (ms). */
   readonly retryFirst: number;
   readonly count: DeskCount;
@@ -26,7 +26,7 @@ export type Writer = ReturnType<typeof createWriter>;
  * @param journal that of this process
  */
 export function createWriter(journal: ProcessJournal, options: WriterOptions) {
-  const { moveJournal, signals, holder, retryFirst, count, log } = options;
+  const { moveJournal, signals, withStore, retryFirst, count, log } = options;
   const attempts = createRuns(storeOwn);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -102,7 +102,7 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
       if (process === journal.process) await attempts.end();
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });
-      await holder.use((store) => store.journals.forgetJournal(process));
+      await withStore((store) => store.journals.forgetJournal(process));
     },
     stop() {
       isStopped = true;

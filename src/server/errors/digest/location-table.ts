@@ -10,7 +10,6 @@ import {
   VERSION,
 } from '../../../shared/location-format.mjs';
 import { isProductCode } from '../../../shared/whose-code.mjs';
-import { waitUntilBuilt } from '../../request/unfinished-build.ts';
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
 /** Whose code a location is in. The engine is a framework: failures are looked for in the code that calls it. */
@@ -210,7 +209,6 @@ function toOwner(path: string): CodeOwner {
  */
 export function loadLocationTable(dist: string): LocationTable {
   let json: string;
-  waitUntilBuilt(dist);
   try {
     json = readFileSync(join(dist, 'sites.json'), 'utf8');
   } catch {

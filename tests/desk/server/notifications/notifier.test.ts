@@ -28,7 +28,7 @@ async function start(names: readonly string[] = ['hook']) {
   const notifier = createNotifier({
     targets,
     facts: { environment: 'production', deskOrigin: 'https://desk.example.com' },
-    holder: { use: (work) => work(store) },
+    withStore: (work) => work(store),
     log,
   });
   onTestFinished(() => notifier.stop());

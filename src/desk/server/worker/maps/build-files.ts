@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyLocationTable, isSource, type LocationTable, parseLocationTable, untilBuilt } from '#engine/tracker';
-import type { StoreHolder } from '../../store/store-holder.ts';
+import type { WithStore } from '../../store/store-holder.ts';
 import { DEVELOPMENT } from './publish-build.ts';
 
 export interface MapText {
@@ -14,13 +14,13 @@ interface BuildFilesOptions {
   /** The running build, and its folder. */
   readonly build: string;
   readonly dist: string;
-  readonly holder: Pick<StoreHolder, 'use'>;
+  readonly withStore: WithStore;
 }
 
 export type BuildFiles = ReturnType<typeof createBuildFiles>;
 
 /** Reads source maps and tables of locations. Those of this build are in its folder, and those of other builds in the store. */
-export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
+export function createBuildFiles({ build, dist, withStore }: BuildFilesOptions) {
   /** The last table, because one failure needs it for each of its frames. */
   let locations: { readonly build: string; readonly table: LocationTable | undefined } | undefined;
 
@@ -31,7 +31,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   }
 
   async function readStored(of: string, path: string): Promise<MapText | undefined> {
-    const bytes = await holder.use((store) => store.builds.readBuildFile(of, path));
+    const bytes = await withStore((store) => store.builds.readBuildFile(of, path));
     return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
   }
 

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { untilBuilt } from '#engine/tracker';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
-import type { StoreHolder } from '../../store/store-holder.ts';
+import type { WithStore } from '../../store/store-holder.ts';
 
 /** Compressed copies of files. */
 const COMPRESSED = /\.(?:br|gz|zst)$/;
@@ -17,26 +17,26 @@ export const DEVELOPMENT = 'development';
  * rebuilt: a build's id only depends on the files for browsers.
  */
 export async function publishBuild(
-  holder: Pick<StoreHolder, 'use'>,
+  withStore: WithStore,
   { build, release, dist }: { build: string; release: string; dist: string },
 ): Promise<void> {
   if (build === DEVELOPMENT) return;
   await untilBuilt(dist);
-  const isPublished = await holder.use((store) => store.builds.useBuild({ id: build, release }));
-  if (isPublished && (await hasSites(holder, build, dist))) return;
+  const isPublished = await withStore((store) => store.builds.useBuild({ id: build, release }));
+  if (isPublished && (await hasSites(withStore, build, dist))) return;
   // One at a time, so that batches of the journal are stored in between.
   for (const path of listBuildFiles(dist)) {
     const packed = readPacked(join(dist, path));
-    await holder.use((store) => store.builds.storeBuildFile(build, { path, packed }));
+    await withStore((store) => store.builds.storeBuildFile(build, { path, packed }));
   }
-  await holder.use((store) => store.builds.setPublished(build));
+  await withStore((store) => store.builds.setPublished(build));
 }
 
 /** Reports whether the stored table of locations is the same. Then the other files are too, on server and browser. */
-async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: string): Promise<boolean> {
+async function hasSites(withStore: WithStore, build: string, dist: string): Promise<boolean> {
   const path = join(dist, 'sites.json');
   if (!existsSync(path)) return true;
-  const kept = await holder.use((store) => store.builds.readBuildFile(build, 'sites.json'));
+  const kept = await withStore((store) => store.builds.readBuildFile(build, 'sites.json'));
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 

@@ -94,7 +94,6 @@ const STATES = {
   waiting: 'Waiting',
   sent: 'Sent',
   failed: 'Failed',
-  dropped: 'Not sent',
 } as const satisfies Record<NotificationShape['state'], string>;
 
 function History({ of: { notifications, now, environment } }: { readonly of: NotificationsData }) {
@@ -104,14 +103,12 @@ function History({ of: { notifications, now, environment } }: { readonly of: Not
         <li key={notification.id} className={styles.notification}>
           <p className={styles.head}>
             <strong>{notification.label}</strong>
-            {notification.digest !== undefined && (
-              <Link
-                to={toIncidentHref(notification.digest, undefined, toScope(notification, environment))}
-                className={notification.title ? styles.title : styles.digest}
-              >
-                {notification.title || notification.digest}
-              </Link>
-            )}
+            <Link
+              to={toIncidentHref(notification.digest, undefined, toScope(notification, environment))}
+              className={notification.title ? styles.title : styles.digest}
+            >
+              {notification.title || notification.digest}
+            </Link>
             {toScope(notification, environment) !== '' && <span className="quiet">{notification.environment}</span>}
             <span className={styles[notification.state]}>{STATES[notification.state]}</span>
             <Ago at={notification.triedAt ?? notification.createdAt} now={now} />
@@ -128,7 +125,7 @@ function History({ of: { notifications, now, environment } }: { readonly of: Not
 }
 
 /** Returns the environment of an incident for URLs. */
-function toScope({ environment = '' }: NotificationShape, own: string): string {
+function toScope({ environment }: NotificationShape, own: string): string {
   return environment === own ? '' : environment;
 }
 

@@ -18,8 +18,7 @@ it('replaces the maps of a server that was rebuilt, also if it is interrupted', 
     }
   };
   const publish = async (used: Store) => {
-    const holder = { use: <T>(work: (store: Store) => Promise<T>) => work(used) };
-    await publishBuild(holder, { build: 'build-1', release: 'v1', dist });
+    await publishBuild((work) => work(used), { build: 'build-1', release: 'v1', dist });
   };
   build('first');
   await publish(store);
