@@ -204,6 +204,7 @@ describe('an operator', () => {
     const gone = await show();
     expect(gone.status).toBe(410);
     expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
+    expect(gone.text).not.toContain('Try again');
   });
 });
 
