@@ -23,10 +23,3 @@ it('gives a script and its map the same id, which depends only on the script', (
   expect([image, empty]).toEqual(['<svg/>', '']);
   expect(filesOf('export{a};\n')[0]).not.toContain(id);
 });
-
-it('registers the id for the SDK, by the stack of the script', () => {
-  const registered = globalThis as { _sentryDebugIds?: Record<string, string> };
-  new Function(filesOf(';')[0] ?? '')();
-  expect(Object.values(registered._sentryDebugIds ?? {})).toEqual([expect.stringMatching(UUID)]);
-  delete registered._sentryDebugIds;
-});
