@@ -73,7 +73,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const manifest = {
     buildId: toBuildId(served, stamp),
     release,
-    debugIds: listDebugIds(bundled.unserved),
+    debugIds: listDebugIds([...bundled.unserved, ...bundled.served]),
     ...client.assets,
     apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
