@@ -72,7 +72,7 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
     'server-base',
     root,
     { ...common, sourcesContent: false, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
-    { owner, at: entry, toSource },
+    { owner, at: entry, toSource, mayFail: true },
   );
 
   async function openProduct() {
