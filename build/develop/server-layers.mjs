@@ -79,7 +79,7 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
       entryPoints: { develop: entry },
       plugins: [toProduct, ...common.plugins],
     },
-    { owner, at: entry, toSource },
+    { owner, at: entry, toSource, mayFail: true },
   );
 
   async function openProduct() {

@@ -4,6 +4,7 @@ import { settings } from '#product-server/settings.ts';
 import { readDeskSettings } from '../../../src/desk/server/read-settings.ts';
 import { DESK_SETTINGS } from '../../../src/desk/server/settings.ts';
 import { readConfig, SETTINGS } from '../../../src/server/config.ts';
+import { readSettings } from '../../../src/server/settings.ts';
 import { Day, MiB } from '../../../src/shared/units.ts';
 
 const WEBHOOK = { WEBHOOK_URL: 'https://hooks.example.com/canary,b,https://other.example/' };
@@ -56,6 +57,12 @@ it('needs a token that all replicas know', () => {
   expect(readAll({ ...shared, OPERATOR_TOKEN: 'x'.repeat(20) }).databaseUrl).toBe(shared.DESK_DATABASE_URL);
 });
 
+it('accepts its examples', () => {
+  for (const [name, { example }] of Object.entries(DESK_SETTINGS)) {
+    expect(() => readSettings(DESK_SETTINGS, { [name]: example }), name).not.toThrow();
+  }
+});
+
 it('has defaults', () => {
   expect(readAll({})).toMatchObject({ databaseUrl: undefined, retention: { maxAge: 90 * Day, maxBytes: 500 * MiB } });
   expect(read(WEBHOOK)?.after).toBe(1);
@@ -72,6 +79,8 @@ it.each([
   ['WEBHOOK_SECRET', ['canary', 'canary canary canary']],
   ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
   ['SOURCE_LINK', ['canary', 'https://canary.example/', 'javascript://canary/{file}', 'https://canary canary/{file}']],
+  ['ISSUE_LINK', ['https://canary/?t={title}', 'https://canary/{digest}?{titel}', 'javascript:canary({digest})']],
+  ['TRACE_LINK', ['https://canary/', 'https://canary/{traceId}/{spanId}', 'javascript://canary/{traceId}']],
 ])('an invalid %s is reported in one sentence that names the setting but not the value', (name, values) => {
   for (const value of values) {
     expect(() => readAll({ [name]: value }), value).toThrow(
@@ -87,6 +96,6 @@ it('is described in .env.example, with all other settings and nothing else', () 
     expect(text).toContain(`# ${about}\n# ${name}=${example}\n`);
   }
   const names = [...text.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
-  const tables = { ...SETTINGS, ...DESK_SETTINGS, ...settings.table };
-  expect(names.toSorted()).toEqual([...Object.keys(tables), 'EDITOR_LINK'].toSorted()); // of `npm run dev`
+  const ofServer = Object.keys({ ...SETTINGS, ...DESK_SETTINGS, ...settings.table });
+  expect(names.toSorted()).toEqual([...ofServer, 'EDITOR_LINK'].toSorted()); // read by the browser's overlay
 });
