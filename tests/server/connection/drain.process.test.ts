@@ -254,6 +254,6 @@ describe.concurrent('a process-level error', () => {
     expect((await ask('/throw-outside')).body).toContain('answered');
     expect((await ended()).code).toBe(1);
     expect((await slow.whole).body).toBe('slow and whole');
-    expect(output()).toContain('"origin":"process"');
+    expect(output()).toContain('"kind":"server-exit","origin":"process"');
   });
 });

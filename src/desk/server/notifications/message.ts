@@ -51,7 +51,7 @@ export function toMessage(
   const items = claimed.items.map(({ event, incident }) => ({
     event,
     label: EVENT_LABELS[event],
-    why: toWhy(event, incident),
+    why: incident.kind === 'server-exit' ? `${toWhy(event, incident)} It ended the server.` : toWhy(event, incident),
     incident,
     link:
       deskOrigin +
