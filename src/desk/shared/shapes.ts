@@ -194,7 +194,7 @@ export type TestShape = Shape<typeof Test>;
 const Full = z
   .strictObject({
     origin: text('What was running: `while a loader ran`.'),
-    level: z.enum(['error', 'warning']),
+    level: z.enum(['fatal', 'error', 'warning']),
     traceId: z.string().exactOptional(),
     traceLink: text('A URL that opens the trace in a tracing tool.').exactOptional(),
     spanId: z.string().exactOptional(),

@@ -125,12 +125,12 @@ export function serveOperations(find: FindOperations, { app, base, store, compre
   }
 }
 
-/** A stop of the server lets other replies finish, but lines can have no end. */
+/** A stop of the server lets replies finish, unless they have no end. */
 function createSignal({ replies }: OperationFacts, res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(new VisitorGone());
   onClose(res, () => void (res.writableFinished || abort()));
-  if (Object.values(replies).some(({ lines }) => lines)) res.once(STOPPING, abort);
+  if (Object.values(replies).some(({ isEndless }) => isEndless)) res.once(STOPPING, abort);
   return controller.signal;
 }
 

@@ -49,7 +49,7 @@ export function toMessage(
 ): Message {
   const items = claimed.items.map(({ event, incident }) => ({
     event,
-    why: toWhy(event, incident),
+    why: incident.kind === 'server-exit' ? `${toWhy(event, incident)} It ended the server.` : toWhy(event, incident),
     incident,
     link: deskOrigin + toIncidentHref(incident.digest, undefined, incident.environment, environment),
   }));

@@ -115,9 +115,17 @@ describe('an incident', () => {
     [['html.md'], 'csp', { sample: 'Element innerHTML|<b>Bold</b><style>a{}' }, types],
     [['html.md'], 'csp', { sample: 'Element innerHTML|[{"@context":"https://schema.org"' }, types],
     [['component-libraries.md'], 'csp', { sample: 'Element innerHTML|[data-radix-viewport]{overflow' }, types],
+    [['contentSources.trustedTypes'], 'csp', { sample: 'mine' }, 'csp trusted-types trusted-types-policy'],
+    [['Server ended', 'Level fatal'], 'server-exit', {}],
   ])('shows %j of the kind %s', async (parts, kind, extra, title = 'Error') => {
     const words = toWords((await showOf({ at: NOW, kind, title, extra })).text);
     for (const part of parts) expect(words).toContain(part);
+  });
+
+  it('names the action that failed', async () => {
+    const body = { fields: { _action: { value: 'admin.impersonate' } } };
+    const { text } = await showOf({ origin: 'action', request: { method: 'POST', url: '/admin', body } });
+    expect(toWords(text)).toContain('Failed in the action admin.impersonate');
   });
 
   it('shows everything that a stranger wrote as text', async () => {

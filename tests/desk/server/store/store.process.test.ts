@@ -49,6 +49,13 @@ describeStores('a store', (open) => {
     ]);
   });
 
+  it('describes an incident by an occurrence that ended the server, if there is one', async () => {
+    const { read, ...desk } = await openWith(fullOf());
+    await desk.ingest(fullOf(), fullOf({ kind: 'server-exit' }));
+    await desk.ingest(fullOf());
+    expect(await read()).toMatchObject({ kind: 'server-exit' });
+  });
+
   it('stores a late journal with its original times', async () => {
     const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
     await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));
