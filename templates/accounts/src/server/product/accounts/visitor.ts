@@ -30,7 +30,9 @@ export async function findUser(auth: Auth, request: Request, response?: Response
     .getSession({ headers: toHeaders(request), query, returnHeaders: true })
     .catch((error: unknown) => {
       // better-auth wraps what the database throws, such as 503 while all connections are in use.
-      throw error instanceof Error && error.cause instanceof HttpError ? error.cause : error;
+      if (error instanceof Error && error.cause instanceof HttpError) throw error.cause;
+      // Without the status of better-auth, which would be that of the page.
+      throw new Error('The session could not be read.', { cause: error });
     });
   if (response && !isSent) sendCookies(response, found.headers);
   const { user } = found.response ?? {};
