@@ -6,7 +6,7 @@ import { createProductApp } from '#engine/testing';
 import { Document } from '#product/document.tsx';
 import { errorPages } from '#product/error-pages.tsx';
 import { routes } from '#product/routes.tsx';
-import { findUser } from '#product-server/accounts/visitor.ts';
+import { findUser, readVisitorId } from '#product-server/accounts/visitor.ts';
 import { product } from '#product-server/index.ts';
 import type { Services } from '#product-server/services.ts';
 import { openApp } from '../../../support/product/open-app.ts';
@@ -145,6 +145,24 @@ it('ends the other links of a user when the password is set with one of them, or
   expect((await visit().choose(PASSWORD, third)).text).toContain('The link has expired');
   expect((await visit().choose(PASSWORD, ofEve)).text).toContain('Your password was saved');
   expect(mails).toHaveLength(4);
+});
+
+it.each(['http', 'https'])('identifies the signed-in user in failures by a cookie, for %s', async (protocol) => {
+  const { services } = await openTestServices({ origin: `${protocol}://localhost:3000` });
+  const { app } = await openApp({ services });
+  const user = await addUser(services);
+  const session = await startSession(services, user);
+  const visitorId = (cookie: string) => readVisitorId({ headers: { cookie } });
+  const { headers } = await request(app).get('/').set({ cookie: session }).expect(200);
+  const secure = protocol === 'https' ? '; Secure' : '';
+  expect(headers['set-cookie']).toEqual([`app.visitor=${user.id}; Path=/; HttpOnly${secure}; SameSite=Lax`]);
+  const known = `${session}; app.visitor=${user.id}`;
+  expect((await request(app).get('/').set({ cookie: known })).headers['set-cookie']).toBeUndefined();
+  expect([visitorId(known), visitorId(session)]).toEqual([user.id, undefined]);
+  const left = await request(app)
+    .get('/')
+    .set({ cookie: `app.visitor=${user.id}` });
+  expect(left.headers['set-cookie']).toEqual([expect.stringMatching(/^app\.visitor=; .*Expires=Thu, 01 Jan 1970/)]);
 });
 
 /** Opens the app with a step that answers with the user. */
