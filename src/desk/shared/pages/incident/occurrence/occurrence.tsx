@@ -203,7 +203,7 @@ function RequestPanel({ of: request, route }: { readonly of: RequestShape; reado
 
 /** Links to the latest occurrences. */
 export function Recent({ of: { recent, digest, scope, now, shown, releases } }: { readonly of: IncidentData }) {
-  if (recent.length === 0) return null;
+  if (recent.length < 2) return null;
   return (
     <Panel title="Latest occurrences">
       <ul className={styles.recent}>
