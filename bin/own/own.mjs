@@ -60,12 +60,15 @@ export async function own(args) {
   for (const folder of tour) rmSync(join(root, folder), { recursive: true });
   for (const file of removed) rmSync(join(root, file), { force: true });
   for (const name of new Set(['empty', template])) {
-    cpSync(join(root, 'templates', name), root, { recursive: true, filter: (path) => !path.endsWith('.env.part') });
+    cpSync(join(root, 'templates', name), root, { recursive: true, filter: (path) => !path.endsWith('.part') });
   }
   for (const [file, content] of files) writeFileSync(file, content);
-  const part = join(root, 'templates', template, '.env.part');
-  const added = existsSync(part) ? readFileSync(part, 'utf8') : '';
-  rewrite('.env.example', (text) => withoutTourSetting(text) + added);
+  const readPart = (name) => {
+    const file = join(root, 'templates', template, name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+  rewrite('.env.example', (text) => withoutTourSetting(text) + readPart('.env.part'));
+  rewrite('compose.yaml', (text) => withDatabase(text, readPart('compose.part')));
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(path, withoutTour);
   }
@@ -150,6 +153,18 @@ function withoutTour(markdown) {
 /** Removes the tour's setting, with the comment above it, from the end of `.env.example`. */
 export function withoutTourSetting(text) {
   return text.replace(new RegExp(`\\n# .*\\n# ${tourSetting}=.*\\n$`), '');
+}
+
+/** Adds settings to the replicas in `compose.yaml`, which wait for the database, because the app does not start without it. */
+function withDatabase(text, settings) {
+  if (settings === '') return text;
+  return text
+    .replace('OPERATOR_TOKEN=ada:…\n', 'OPERATOR_TOKEN=ada:… AUTH_SECRET=…\n')
+    .replace(/^ {4}DESK_DATABASE_URL: .*\n/m, (line) => line + settings)
+    .replace(
+      /^ {2}#.*\n {2}depends_on: \[postgres\]\n/m,
+      '  depends_on: { postgres: { condition: service_healthy } }\n',
+    );
 }
 
 function rewrite(path, change) {

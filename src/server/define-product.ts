@@ -34,6 +34,7 @@ export interface ProductSettings<Settings> {
   readonly table: SettingsTable;
   /** @throws ConfigError with a sentence for each wrong value */
   readonly read: (env: Environment, config: Config) => Settings;
+  readonly listWarnings?: ((env: Environment) => readonly string[]) | undefined;
 }
 
 /** The type of the settings that `defineSettings` describes. */
@@ -114,13 +115,16 @@ export interface ProductReporting {
  *
  * @param toSettings converts the parsed values for the product; by default it gets the values themselves. It throws a
  *   `ConfigError` if they do not fit together
+ * @param listWarnings returns sentences for the log of the start, and for `npm start -- --check`
  */
 export function defineSettings<const Table extends SettingsTable, Settings = SettingsValues<Table>>(
   table: Table,
   toSettings?: (values: SettingsValues<Table>, config: Config) => Settings,
+  listWarnings?: (env: Environment) => readonly string[],
 ): ProductSettings<Settings> {
   return {
     table,
+    listWarnings,
     read(env, config) {
       const values = readSettings(table, env);
       return toSettings ? toSettings(values, config) : (values as Settings); // the default of its type

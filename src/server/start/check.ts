@@ -81,6 +81,7 @@ function checkHere({ dist, tracker, product: { settings, existingApp } }: Checke
   attempt(others, () => requireSettings(config, tracker));
   attempt(others, () => settings.read(env, config));
   const configured = attempt(others, () => tracker?.configure(env, config));
+  others.push(...(settings.listWarnings?.(env) ?? []).map(warning));
   others.push(...listAdvice(config), checkFolder(config, tracker));
   // The rest can follow from a default that is used for an invalid setting.
   findings.push(...others.filter(({ text }) => !invalid.some((name) => text.match(/\w+/g)?.includes(name))));

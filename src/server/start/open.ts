@@ -74,6 +74,7 @@ async function openProduct<Settings, Services, Own extends object>(
   origins: Origins,
 ) {
   const settings = product.settings.read(process.env, config);
+  for (const sentence of product.settings.listWarnings?.(process.env) ?? []) log.warn(sentence);
   const appLog = createAppLog(log);
   const { services, close } = await openServices(product.services, settings, {
     scrubber,

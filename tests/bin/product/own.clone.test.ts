@@ -146,8 +146,12 @@ describe('npm run own -- --with accounts', () => {
     }
     expect(packages[''].dependencies).toEqual(dependencies);
     expect(clone.read('package-lock.json')).not.toContain('"resolved"');
-    expect(existsSync(join(clone.folder, '.env.part'))).toBe(false);
+    for (const part of ['.env.part', 'compose.part']) expect(existsSync(join(clone.folder, part))).toBe(false);
     expect(clone.read('.env.example')).toMatch(/\n\n# .+\n# AUTH_SECRET=/);
+    const [, site = ''] = /\nx-site:([\s\S]+)\nservices:/.exec(clone.read('compose.yaml')) ?? [];
+    for (const words of ['DATABASE_URL: postgres:', 'AUTH_SECRET: ${', 'SMTP_URL: ${', 'condition: service_healthy']) {
+      expect(site).toContain(` ${words}`);
+    }
   });
 
   test('leaves an app that passes its checks, with the chapter of the guide, also on PostgreSQL', async () => {

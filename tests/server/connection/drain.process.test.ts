@@ -132,7 +132,7 @@ describe.concurrent('a stop', () => {
 
   it.for([
     ['accepted before the stop', '/livez', 100, 'ok\n'],
-    ['can only hand over slowly', '/busy', 60, 'done'],
+    ['can only hand over slowly', '/busy', 30, 'done'],
   ] as const)('answers connections that the kernel %s', async ([, path, count, body], context) => {
     const { open, stop, ended } = await run(context);
     await open(get('/stand-still'));

@@ -5,10 +5,14 @@ import { ConfigError, defineSettings } from '../../../src/server/index.ts';
 import { runCheck } from '../../../src/server/start/check.ts';
 import { createFolder } from '../../support/folder.ts';
 
-const settings = defineSettings({}, (_values, config) => {
-  if (config.publicOrigins.length === 0) throw new ConfigError(['Set PUBLIC_ORIGINS. Links need it.']);
-  throw new ConfigError(['Set AUTH_SECRET. It signs cookies.']);
-});
+const settings = defineSettings(
+  {},
+  (_values, config) => {
+    if (config.publicOrigins.length === 0) throw new ConfigError(['Set PUBLIC_ORIGINS. Links need it.']);
+    throw new ConfigError(['Set AUTH_SECRET. It signs cookies.']);
+  },
+  (env) => (env.REPLICAS ? ['REPLICAS is set, but not DATABASE_URL.'] : []),
+);
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -51,6 +55,13 @@ it('lists errors of the product also if settings of the engine are wrong, but no
     NO_SECRET,
   ]);
   expect(await check({ PUBLIC_ORIGINS: 'example' })).toEqual([expect.stringContaining('The setting PUBLIC_ORIGINS ')]);
+});
+
+it('lists warnings of the product', async () => {
+  expect(await check({ PUBLIC_ORIGINS, REPLICAS: '2' })).toEqual([
+    NO_SECRET,
+    'warning: REPLICAS is set, but not DATABASE_URL.',
+  ]);
 });
 
 it('names an existing app that is missing', async () => {

@@ -93,11 +93,13 @@ describe('an incident', () => {
   const inFlight = [{ requestId: 'b', method: 'GET', route: '/b', ms: 14_200 }, 'no request'];
 
   const lastHeard = { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight };
+  const heap = { used: 1000 * MiB, limit: 1024 * MiB };
   const mismatch = { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } };
   const image = { directive: 'img-src', blocked: 'e.example', x: 'y' };
   const types = 'csp require-trusted-types-for';
   it.each<[words: readonly string[], kind: StoredFailure['kind'], extra: StoredFailure['extra'], title?: string]>([
     [['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'], 'unclean-death', lastHeard],
+    [['Memory 1,946 MiB Heap 1,000 MiB of 1,024 MiB'], 'unclean-death', { ...lastHeard, heap }],
     [['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'], 'hydration', mismatch],
     [
       ['img-src evil.example', 'add it to contentSources', 'blocked e.example'],
@@ -210,6 +212,7 @@ describe('an operator', () => {
     const gone = await show();
     expect(gone.status).toBe(410);
     expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
+    expect(gone.text).not.toContain('Try again');
   });
 });
 

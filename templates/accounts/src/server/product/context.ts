@@ -1,3 +1,4 @@
+import { isAPIError } from 'better-auth/api';
 import {
   type ContextParts,
   createDefinePage,
@@ -49,9 +50,15 @@ export async function createContext(parts: ContextParts<Settings, Services>): Pr
     limits: createLimits(services.counts, sender),
     async auth(call) {
       const visitor = { headers: toHeaders(request), returnHeaders: true } as const;
-      const answer = await hashFor(sender, () => call(services.auth.api, visitor));
-      sendCookies(response, answer.headers);
-      return answer.response;
+      try {
+        const answer = await hashFor(sender, () => call(services.auth.api, visitor));
+        sendCookies(response, answer.headers);
+        return answer.response;
+      } catch (error) {
+        // better-auth removes the stack of its errors. The incident shows the line that called it.
+        if (isAPIError(error)) Error.captureStackTrace(error);
+        throw error;
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import { defineProduct } from '#engine/server';
 import { createRoutes } from './accounts/routes.ts';
+import { readVisitorId } from './accounts/visitor.ts';
 import { createApi } from './api/index.ts';
 import { createContext } from './context.ts';
 import { pages } from './pages/index.ts';
@@ -7,8 +8,8 @@ import { services } from './services.ts';
 import { settings } from './settings.ts';
 
 /**
- * Your side of the server. Other options: `steps`, `upgrades`, `existingApp`, `contentSources`, `apiOrigins`,
- * `apiDocument` and `reporting`.
+ * Your side of the server. Other options: `steps`, `upgrades`, `existingApp`, `contentSources`, `apiOrigins`
+ * and `apiDocument`.
  */
 export const product = defineProduct({
   settings,
@@ -18,4 +19,5 @@ export const product = defineProduct({
   api: createApi,
   apiStore: ({ services }) => services.counts,
   routes: createRoutes,
+  reporting: { visitorId: readVisitorId },
 });

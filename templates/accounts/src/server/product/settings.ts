@@ -38,6 +38,10 @@ export const settings = defineSettings(
       isLocal,
     };
   },
+  ({ DESK_DATABASE_URL, DATABASE_URL }) => (DESK_DATABASE_URL && !DATABASE_URL ? [OWN_DATABASE] : []),
 );
+
+const OWN_DATABASE =
+  'DESK_DATABASE_URL is set, but DATABASE_URL is not: this server keeps users in a SQLite file, which other replicas do not see. Set DATABASE_URL for all of them.';
 
 export type Settings = SettingsOf<typeof settings>;

@@ -5,3 +5,8 @@ export const accountPaths = {
   choosePassword: '/choose-password',
   account: '/account',
 } as const;
+
+/** Adds the page to return to. */
+export function returnTo(path: string, to: string): string {
+  return to === '/' ? path : `${path}?${new URLSearchParams({ to })}`;
+}

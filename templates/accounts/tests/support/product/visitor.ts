@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Mail } from '#engine/server';
+import type { Mail, ServiceTools } from '#engine/server';
 import type { E2eServer } from '#engine/testing';
 import type { User } from '#product-server/accounts/auth.ts';
 import { openServices, type Services } from '#product-server/services.ts';
@@ -18,16 +18,21 @@ export interface TestServicesOptions {
   /** False: as without `SMTP_URL`. */
   readonly hasMail?: boolean;
   readonly origin?: string;
+  readonly log?: ServiceTools['log'];
 }
 
 /** Opens your services with an empty database, until the test ends. `mails` gets what they send. */
-export async function openTestServices({ hasMail = true, origin = 'http://localhost:3000' }: TestServicesOptions = {}) {
+export async function openTestServices({
+  hasMail = true,
+  origin = 'http://localhost:3000',
+  log = console,
+}: TestServicesOptions = {}) {
   const mails: Mail[] = [];
   const services = await openServices({
     ...(await createEmptyDatabase()),
     secret: 'a secret of tests, with more than 32 characters',
     origins: [origin],
-    log: console,
+    log,
     sendMail: hasMail ? async (mail) => void mails.push(mail) : undefined,
   });
   onTestFinished(() => services.close());

@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type BetterAuthOptions, betterAuth } from 'better-auth';
+import type { GenericOAuthOptions } from 'better-auth/plugins';
 import type { Mail, ServiceTools } from '#engine/server';
 import { accountPaths } from '#product/account-paths.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -21,6 +23,9 @@ interface Options extends ServiceTools {
   /** Undefined if no mail can be sent. */
   readonly send: ((mail: Mail) => void) | undefined;
 }
+
+/** Collects what better-auth logs during a call. Its answer only has a code. */
+const logged = new AsyncLocalStorage<unknown[]>();
 
 const DAYS = 24 * 60 * 60;
 
@@ -70,7 +75,14 @@ export function createAuth({ database, secret, origins, send, log }: Options) {
     },
     onAPIError: { errorURL: `${origin}${accountPaths.signIn}` },
     telemetry: { enabled: false },
-    logger: { level: 'error', log: (_level, message, ...details) => log.error({ details }, message) },
+    logger: {
+      level: 'error',
+      // Only a warning, because a stranger can send a made-up answer of a provider. What failed is thrown or reported.
+      log(_level, message, ...details) {
+        logged.getStore()?.push(message, ...details);
+        log.warn({ details }, message);
+      },
+    },
   });
   return auth;
 }
@@ -81,10 +93,18 @@ export async function endLinks({ $context }: Pick<Auth, '$context'>, user: Pick<
   await adapter.deleteMany({ model: 'verification', where: [{ field: 'value', value: user.id }] });
 }
 
+/** Calls better-auth. @returns also the messages and errors that it logged */
+export async function withLog<Answer>(call: () => Promise<Answer>): Promise<[Answer, unknown[]]> {
+  const log: unknown[] = [];
+  return [await logged.run(log, call), log];
+}
+
 /** Lists the other providers that visitors can sign in with. */
 export function listProviders({ options }: Auth): string[] {
-  const { socialProviders = {} }: BetterAuthOptions = options;
-  return Object.keys(socialProviders);
+  const { socialProviders = {}, plugins = [] }: BetterAuthOptions = options;
+  const generic = plugins.filter(({ id }) => id === 'generic-oauth');
+  const others = generic.flatMap(({ options }) => (options as GenericOAuthOptions).config);
+  return [...Object.keys(socialProviders), ...others.map(({ providerId }) => providerId)];
 }
 
 function toMail({ email, emailVerified }: { email: string; emailVerified: boolean }, link: string): Mail {

@@ -1,11 +1,11 @@
 import { redirect } from '#engine';
 import { type LoaderArgs, oncePerRequest } from '#engine/server';
-import { accountPaths } from '#product/account-paths.ts';
+import { accountPaths, returnTo } from '#product/account-paths.ts';
 import type { AppContext } from '../context.ts';
 
 /** Returns the signed-in user. Other visitors sign in first, and then return to the page. */
 export const requireUser = oncePerRequest(({ context, url }: LoaderArgs<AppContext>) => {
-  return context.user ?? redirect(`${accountPaths.signIn}?to=${encodeURIComponent(url.pathname + url.search)}`);
+  return context.user ?? redirect(returnTo(accountPaths.signIn, url.pathname + url.search));
 });
 
 /** Returns the page that asked to sign in, or the start page if the link leads to another site. */

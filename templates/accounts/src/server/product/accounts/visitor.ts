@@ -1,6 +1,6 @@
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
-import type { Request, Response } from 'express';
+import type { CookieOptions, Request, Response } from 'express';
 import { HttpError, requestInfo } from '#engine/server';
 import type { Auth, User } from './auth.ts';
 
@@ -18,6 +18,14 @@ export function sendCookies(response: Response, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) response.append('Set-Cookie', cookie);
 }
 
+/** Has the id of the signed-in user, because reports of failures cannot wait for the database. */
+const idCookie = 'app.visitor';
+
+/** Returns the user's id for reports of failures, so that `npm run desk -- forget <id>` finds them. */
+export function readVisitorId({ headers: { cookie = '' } }: Pick<Request, 'headers'>): string | undefined {
+  return /(?:^|; )app\.visitor=([\w-]+)/.exec(cookie)?.[1];
+}
+
 /**
  * Returns the signed-in user. Without a cookie, it does not ask the database. It renews the session only if the response
  * can still have the cookie: that of a page with `mode: 'shell'` has sent its headers.
@@ -30,10 +38,17 @@ export async function findUser(auth: Auth, request: Request, response?: Response
     .getSession({ headers: toHeaders(request), query, returnHeaders: true })
     .catch((error: unknown) => {
       // better-auth wraps what the database throws, such as 503 while all connections are in use.
-      throw error instanceof Error && error.cause instanceof HttpError ? error.cause : error;
+      if (error instanceof Error && error.cause instanceof HttpError) throw error.cause;
+      // Without the status of better-auth, which would be that of the page.
+      throw new Error('The session could not be read.', { cause: error });
     });
-  if (response && !isSent) sendCookies(response, found.headers);
   const { user } = found.response ?? {};
+  if (response && !isSent) {
+    sendCookies(response, found.headers);
+    const options: CookieOptions = { httpOnly: true, sameSite: 'lax', secure: auth.options.advanced.useSecureCookies };
+    if (user && user.id !== readVisitorId(request)) response.cookie(idCookie, user.id, options);
+    if (!user && readVisitorId(request)) response.clearCookie(idCookie, options);
+  }
   return user && { id: user.id, email: user.email };
 }
 

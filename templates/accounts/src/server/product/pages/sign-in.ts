@@ -12,6 +12,24 @@ const MESSAGES = {
   EMAIL_NOT_VERIFIED: 'This email address is not confirmed. Use the link in our mail, or get a new one below.',
 };
 
+/** Why signing in with another provider failed. For other reasons, trying again helps. */
+const REASONS = new Map([
+  ['access_denied', 'You did not allow the other service to sign you in. Try again, or use your email address.'],
+  ['account_not_linked', 'Your email address already has an account here. Sign in to it with your password.'],
+  ['email_not_found', 'The other service did not share your email address. Allow it there, or sign up here.'],
+  [
+    'unavailable',
+    'Signing in with the other service is not available now. Try again later, or use your email address.',
+  ],
+]);
+
+function explain({ searchParams }: URL) {
+  const code = searchParams.get('error');
+  if (code === null) return undefined;
+  const [address] = /^[0-9A-Z]{8}-[0-9A-Z]{8}$/.exec(searchParams.get('address') ?? '') ?? [];
+  return { text: REASONS.get(code) ?? 'Signing in was not completed. Try again.', address };
+}
+
 export const signIn = definePage({
   guard({ context, url }) {
     if (context.user) redirect(toTarget(url));
@@ -19,7 +37,8 @@ export const signIn = definePage({
   loader: ({ context: { services }, url }) => ({
     providers: listProviders(services.auth),
     hasMail: services.hasMail,
-    hasFailed: url.searchParams.has('error'),
+    to: toTarget(url),
+    problem: explain(url),
   }),
   actions: {
     signIn: limited(

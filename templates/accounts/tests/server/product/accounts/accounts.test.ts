@@ -1,12 +1,14 @@
+import { APIError } from 'better-auth/api';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createProductApp } from '#engine/testing';
 import { Document } from '#product/document.tsx';
 import { errorPages } from '#product/error-pages.tsx';
 import { routes } from '#product/routes.tsx';
-import { findUser } from '#product-server/accounts/visitor.ts';
+import { findUser, readVisitorId } from '#product-server/accounts/visitor.ts';
 import { product } from '#product-server/index.ts';
+import type { Services } from '#product-server/services.ts';
 import { openApp } from '../../../support/product/open-app.ts';
 import { addUser, openTestServices, startSession, type TestServicesOptions } from '../../../support/product/visitor.ts';
 
@@ -145,10 +147,28 @@ it('ends the other links of a user when the password is set with one of them, or
   expect(mails).toHaveLength(4);
 });
 
-it('finds no user, and sends no cookie, if a session has ended and the headers were sent', async () => {
-  const { services } = await openTestServices();
+it.each(['http', 'https'])('identifies the signed-in user in failures by a cookie, for %s', async (protocol) => {
+  const { services } = await openTestServices({ origin: `${protocol}://localhost:3000` });
+  const { app } = await openApp({ services });
+  const user = await addUser(services);
+  const session = await startSession(services, user);
+  const visitorId = (cookie: string) => readVisitorId({ headers: { cookie } });
+  const { headers } = await request(app).get('/').set({ cookie: session }).expect(200);
+  const secure = protocol === 'https' ? '; Secure' : '';
+  expect(headers['set-cookie']).toEqual([`app.visitor=${user.id}; Path=/; HttpOnly${secure}; SameSite=Lax`]);
+  const known = `${session}; app.visitor=${user.id}`;
+  expect((await request(app).get('/').set({ cookie: known })).headers['set-cookie']).toBeUndefined();
+  expect([visitorId(known), visitorId(session)]).toEqual([user.id, undefined]);
+  const left = await request(app)
+    .get('/')
+    .set({ cookie: `app.visitor=${user.id}` });
+  expect(left.headers['set-cookie']).toEqual([expect.stringMatching(/^app\.visitor=; .*Expires=Thu, 01 Jan 1970/)]);
+});
+
+/** Opens the app with a step that answers with the user. */
+async function openStep({ services, flush = false }: { services: Services; flush?: boolean }) {
   const step: RequestHandler = (asked, response, next) => {
-    response.flushHeaders();
+    if (flush) response.flushHeaders();
     findUser(services.auth, asked, response).then((user) => response.end(`user: ${user}`), next);
   };
   const open = createProductApp({
@@ -157,12 +177,33 @@ it('finds no user, and sends no cookie, if a session has ended and the headers w
     document: Document,
     errorPages,
   });
-  const { app } = await open({ services });
+  return open({ services });
+}
+
+it('finds no user, and sends no cookie, if a session has ended and the headers were sent', async () => {
+  const { services } = await openTestServices();
+  const { app } = await openStep({ services, flush: true });
   const user = await addUser(services);
   const cookie = await startSession(services, user);
   await (await services.auth.$context).internalAdapter.deleteUserSessions(user.id);
   const { text } = await request(app).get('/').set({ cookie }).buffer(true);
   expect(text).toBe('user: undefined');
+});
+
+it('makes a failure of any error of better-auth, and shows the line that called it', async () => {
+  const { services } = await openTestServices();
+  const fail = () => Promise.reject(new APIError('NOT_FOUND', { message: 'No such user' }));
+  const failing = (api: object) =>
+    ({ ...services, auth: { ...services.auth, api: { ...services.auth.api, ...api } } }) as unknown as Services;
+  const step = await openStep({ services: failing({ getSession: fail }) });
+  await request(step.app).get('/').set({ cookie: 'a=b' }).expect(500);
+  expect(await step.failures()).toEqual([expect.stringContaining('The session could not be read')]);
+  const { app, failures } = await openApp({ services: failing({ signOut: fail }) });
+  const print = vi.spyOn(console, 'error');
+  onTestFinished(() => print.mockRestore());
+  await request(app).post('/').type('form').send({ _action: 'root.signOut' }).expect(500);
+  expect(await failures()).toEqual([expect.stringContaining('No such user')]);
+  expect(print.mock.lastCall?.[0].stack).toContain('pages/root.ts');
 });
 
 it('says in the form that there were too many attempts, and keeps the email address', async () => {

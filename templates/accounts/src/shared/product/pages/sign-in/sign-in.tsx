@@ -1,15 +1,13 @@
-import { useLocation } from 'react-router';
 import { Link, type PageProps } from '#engine';
 import type { signIn } from '#product-server/pages/sign-in.ts';
-import { accountPaths } from '../../account-paths.ts';
+import { accountPaths, returnTo } from '../../account-paths.ts';
 import { Form, submitAs, useActionResult } from '../../forms.ts';
 import { Field, FormError } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
 export default function SignIn({ data }: PageProps<typeof signIn>) {
-  const { providers, hasMail, hasFailed } = data;
-  const { search } = useLocation(); // the page to return to
+  const { providers, hasMail, to, problem } = data;
   const sent = useActionResult('sign-in.sendLink');
   const result = useActionResult('sign-in.signIn') ?? sent;
   if (sent?.data) return <CheckMail email={sent.data.email} />;
@@ -19,7 +17,9 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
       <meta name="description" content="Sign in with your email address and your password." />
       <h1>Sign in</h1>
       <Form action="sign-in.signIn" className={styles.form}>
-        <FormError result={result}>{hasFailed && 'Signing in failed. Try again.'}</FormError>
+        <FormError result={result}>
+          {problem?.text} {problem?.address && <code>{problem.address}</code>}
+        </FormError>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
           label="Password"
@@ -41,11 +41,11 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
       </Form>
       {providers.map((provider) => (
         <p key={provider}>
-          <a href={`/auth/sign-in/${provider}`}>{`Sign in with ${provider}`}</a>
+          <a href={returnTo(`/auth/sign-in/${provider}`, to)}>{`Sign in with ${provider}`}</a>
         </p>
       ))}
       <p>
-        No account yet? <Link to={accountPaths.signUp + search}>Sign up</Link>
+        No account yet? <Link to={returnTo(accountPaths.signUp, to)}>Sign up</Link>
       </p>
     </article>
   );
