@@ -72,9 +72,11 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
  * `sendDocument` would keep the loaded data.
  */
 export function failIfThrown({ pageRequest, response }: PageExchange, written: Promise<void>): void {
-  written.catch((thrown: unknown) => {
-    const disposition = pageRequest.fail(thrown, 'render');
-    if (response.headersSent || disposition.kind !== 'error') response.destroy();
-    else sendLastResort(response.req, response, disposition.error);
-  });
+  written
+    .catch((thrown: unknown) => {
+      const disposition = pageRequest.fail(thrown, 'render');
+      if (response.headersSent || disposition.kind !== 'error') response.destroy();
+      else sendLastResort(response.req, response, disposition.error);
+    })
+    .catch(() => response.destroy()); // the step throws each time
 }
