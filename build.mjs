@@ -73,7 +73,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const manifest = {
     buildId: toBuildId(served, stamp),
     release,
-    debugIds: listDebugIds(bundled.unserved),
+    debugIds: listDebugIds([...bundled.unserved, ...bundled.served]),
     ...client.assets,
     apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
@@ -94,13 +94,15 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
   const maps = [...bundled.unserved.filter(isMap), ...mapExistingApp(root)];
+  // In other threads, while this one makes the table of locations.
+  const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);
-  // A failure needs the table of locations immediately, so a server would block if it had to wait for it.
+  // A failure needs the table at once, so a server would block if it had to wait for it.
   const sites = createLocations(root, maps, { ...owner, index: sources.index });
   await beginBuild(dist, [...runnable, { path: 'sites.json', contents: sites }]);
   onRunnable();
 
-  const [compressed, packedMaps] = await Promise.all([precompress(served), packMaps(maps), sources.save()]);
+  const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
   const rest = [...maps, ...packedMaps, ...compressed];
   await finishBuild(dist, rest, stamp);
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);

@@ -39,6 +39,8 @@ const problems = { client: undefined, server: undefined };
 let current;
 /** All running servers, including those that start or stop. */
 const servers = new Set();
+/** Those that have to exit. */
+const ending = new WeakSet();
 /** The last failures of all servers. The next server gets them too. */
 let failures = [];
 /** Hash of its build. */
@@ -173,7 +175,15 @@ async function report(side, error) {
   console.error(problem.text);
   problems[side] = problem.error;
   tell();
-  if (!isAlive(current)) console.error('Nothing is served yet. Waiting for changes…');
+  if (isAlive(current)) return;
+  closeSocket();
+  console.error('Nothing is served yet. Waiting for changes…');
+}
+
+/** Otherwise requests would wait for a server that may never start. */
+function closeSocket() {
+  socket?.handle.close();
+  socket = undefined;
 }
 
 function change(changes) {
@@ -240,6 +250,7 @@ async function exchange(server, name, build) {
   didNotStart = !isAlive(next);
   if (didNotStart) {
     await Promise.race([silent, sleep(lastWordsMs)]);
+    if (!isAlive(current)) closeSocket();
     const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
     console.error(`The new server did not start. ${rest}. Waiting for changes…`);
     problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
@@ -249,9 +260,8 @@ async function exchange(server, name, build) {
   current = next;
   next.once('exit', (code) => {
     if (current !== next || leaving) return;
-    // Otherwise requests would wait for a server that may never start.
-    socket?.handle.close();
-    socket = undefined;
+    // If a change ended it, requests wait for the next server.
+    if (!ending.has(next)) closeSocket();
     if (code) console.error(`The server exited with code ${code}. Nothing is served. Waiting for changes…`);
   });
   if (previous) await end(previous);
@@ -278,11 +288,16 @@ function ask(child, type) {
 }
 
 function isAlive(child) {
-  return child !== undefined && child.exitCode === null && child.signalCode === null;
+  return child !== undefined && !ending.has(child) && isRunning(child);
+}
+
+function isRunning(child) {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 function end(child) {
-  if (!isAlive(child)) return Promise.resolve();
+  if (!isRunning(child)) return Promise.resolve();
+  ending.add(child);
   return new Promise((resolve) => {
     const kill = setTimeout(() => child.kill('SIGKILL'), drainMs);
     child.once('exit', () => {

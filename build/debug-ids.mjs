@@ -1,6 +1,6 @@
 // Debug ids (a proposal for ECMA-426, supported by Sentry): a bundle and its source map have the same id, so that the
-// receiver of an error finds the right map, whatever the file is called. A script cannot read its own id. Therefore each
-// script registers its id under its own stack trace, from which the SDK reads the file's name.
+// receiver of an error finds the right map, whatever the file is called. The server adds them to what it sends, also for
+// scripts of browsers.
 
 import { hash } from 'node:crypto';
 
@@ -25,7 +25,7 @@ export function addDebugIds(outputs) {
 }
 
 /**
- * Returns the ids of scripts by path, for reports that are made without the SDK.
+ * Returns the ids of scripts by path.
  *
  * @param {{ path: string, contents: Uint8Array }[]} files
  * @returns {Record<string, string>}
@@ -40,8 +40,7 @@ const isScript = /\.m?js$/;
 const idAtEnd = /\/\/# debugId=([\w-]{36})\s*$/;
 
 function toScript(contents, id) {
-  const register = `try{(globalThis._sentryDebugIds??={})[Error().stack]="${id}"}catch{}`;
-  return Buffer.concat([contents, Buffer.from(`${register}\n//# debugId=${id}\n`)]);
+  return Buffer.concat([contents, Buffer.from(`//# debugId=${id}\n`)]);
 }
 
 /** Inserts the id after the opening brace, without parsing several megabytes of JSON. */

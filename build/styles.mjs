@@ -56,6 +56,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       metafile: true,
       outdir,
       format: 'esm',
+      conditions: ['style'], // the sheet of a package, not its script
       target,
       minifySyntax: minify,
       minifyWhitespace: minify,

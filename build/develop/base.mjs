@@ -21,16 +21,32 @@ export function loadFromBase(build) {
 }
 
 /**
+ * Loads packages of which one can need a browser. It then fails where a module of the product uses it, and not here, also
+ * if a promise of it is rejected.
+ */
+const toLoad = (imports) => `
+const put = (file, loading) => loading.then(
+  (all) => { __spillwayBase[file] = Object.create(all, isModule); },
+  (error) => Object.defineProperty(__spillwayBase, file, { get() { throw error; } }),
+);
+const ignore = () => {};
+process.on('unhandledRejection', ignore);
+await Promise.all([${imports.join(',\n')}]);
+await new Promise(setImmediate);
+process.off('unhandledRejection', ignore);`;
+
+/**
  * Bundles engine and packages once for a side of `npm run dev`: everything that its product imports and is not the
  * product's. The product's modules find it in `__spillwayBase`, by file.
  *
  * @param {string} name
  * @param {string} root
  * @param {import('esbuild').BuildOptions} options
- * @param {{ owner: import('../owner.mjs').OwnersBuild, at: string, toSource: () => string | Promise<string> }} parts `at`
- *   is the module that sets the value, and then runs `toSource()` instead of its own code
+ * @param {{ owner: import('../owner.mjs').OwnersBuild, at: string, toSource: () => string | Promise<string>, mayFail?: boolean }} parts
+ *   `at` is the module that sets the value, and then runs `toSource()` instead of its own code. With `mayFail`, packages
+ *   can fail as they load
  */
-export function createBase(name, root, options, { owner, at, toSource }) {
+export function createBase(name, root, options, { owner, at, toSource, mayFail = false }) {
   let files = [];
   let built;
 
@@ -40,12 +56,17 @@ export function createBase(name, root, options, { owner, at, toSource }) {
     setup(build) {
       build.onLoad({ filter: new RegExp(`${RegExp.escape(at.split('/').at(-1) ?? '')}$`) }, async ({ path }) => {
         if (path !== join(root, at)) return undefined;
-        const imports = files.map((file, index) => `import * as m${index} from ${JSON.stringify(join(root, file))};`);
+        const toPath = (file) => JSON.stringify(join(root, file));
+        const isLate = (file) => mayFail && !file.startsWith('src/');
+        const early = files.filter((file) => !isLate(file));
+        const imports = early.map((file, index) => `import * as m${index} from ${toPath(file)};`);
         // With the namespace as prototype, its names stay live.
-        const entries = files.map((file, index) => `${JSON.stringify(file)}: Object.create(m${index}, isModule)`);
+        const entries = early.map((file, index) => `${JSON.stringify(file)}: Object.create(m${index}, isModule)`);
+        const late = files.filter(isLate).map((file) => `put(${JSON.stringify(file)}, import(${toPath(file)}))`);
         const contents = `${imports.join('\n')}
 const isModule = { __esModule: { value: true } };
 globalThis.__spillwayBase = { ${entries.join(',\n')} };
+${late.length > 0 ? toLoad(late) : ''}
 ${await toSource()}`;
         return { contents, loader: 'ts' };
       });

@@ -71,8 +71,15 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
   const base = createBase(
     'server-base',
     root,
-    { ...common, sourcesContent: false, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
-    { owner, at: entry, toSource },
+    // With them, esbuild forgets to evaluate a module that is also imported late, if it drops the one that re-exports it.
+    {
+      ...common,
+      ignoreAnnotations: true,
+      sourcesContent: false,
+      entryPoints: { develop: entry },
+      plugins: [toProduct, ...common.plugins],
+    },
+    { owner, at: entry, toSource, mayFail: true },
   );
 
   async function openProduct() {

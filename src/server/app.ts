@@ -1,9 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import express, { type Express, type Request, type RequestHandler, Router } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import type { ApiStore } from './api/api-store.ts';
-import { type ApiParts, mountApi } from './api/mount-api.ts';
-import type { DocumentFacts } from './api/openapi.ts';
+import { mountProductsApi, type SiteApi } from './api/mount-api.ts';
 import { apiNotFound, unclaimedMethods } from './api/resource.ts';
 import { oneAtATime } from './connection/http-server.ts';
 import { lateWrites } from './connection/late-writes.ts';
@@ -12,9 +10,9 @@ import { errorHandler } from './errors/error-handler.ts';
 import type { Funnel } from './errors/funnel.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
 import { accessLog } from './front/access-log.ts';
-import { type ApiOrigins, apiOrigins } from './front/api-origins.ts';
+import { apiOrigins } from './front/api-origins.ts';
 import { type AssetsOptions, assets } from './front/assets.ts';
-import { compress } from './front/compress.ts';
+import { compress, compressResponse } from './front/compress.ts';
 import { crossSite } from './front/cross-site.ts';
 import { type LoadedApp, mountExistingApp } from './front/existing-app.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './front/fixed-paths.ts';
@@ -30,7 +28,7 @@ import type { PageSteps } from './pages/page-handlers.ts';
 import type { ProxyTrust } from './request/client-address.ts';
 import { notFoundHere } from './request/http-error.ts';
 import type { Origins } from './request/origins.ts';
-import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
+import { isApiPath, isTakenPath, onlyFor, seenAsPage } from './request/paths.ts';
 import { inContext, requestId, requestInfo } from './request/request-info.ts';
 import { recordPatterns } from './request/route-patterns.ts';
 import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
@@ -71,15 +69,6 @@ export interface PortParts {
     /** The path at which the tunnel receives the browser's own reports. */
     readonly reportPath?: string;
   };
-}
-
-/** The product's API. */
-export interface SiteApi {
-  readonly parts: ApiParts | undefined;
-  readonly document?: DocumentFacts | false | undefined;
-  readonly store?: ApiStore | undefined;
-  /** Other origins whose scripts can call it. */
-  readonly origins: ApiOrigins | undefined;
 }
 
 export interface SiteParts {
@@ -125,7 +114,6 @@ export function createApp(
   const headers = toSecurityHeaders(origins);
   const inner = createExpress(trust);
   const existing = site?.existingApp && mountExistingApp({ existing: site.existingApp, trust, headers, isReserved });
-  const api = site && mountProductsApi(site.api);
   const tracer = findTracer();
   const refuseCrossSite = crossSite({
     origins,
@@ -136,6 +124,13 @@ export function createApp(
   });
   /** Without steps of the product, pages and operations in memory are answered without Express, a third of their time. */
   const skipsExpress = site?.steps.length === 0;
+  const api =
+    site &&
+    mountProductsApi(site.api, {
+      app: inner,
+      covers: isProductsApi,
+      compress: skipsExpress && answers.compression ? compressResponse : undefined,
+    });
   const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
   for (const handle of [...(site?.steps ?? []), site?.routes].filter(isPresent)) recordPatterns(handle);
 
@@ -173,9 +168,9 @@ export function createApp(
     refuseCrossSite,
     skipsExpress && site.pages.inMemory,
     inContext,
-    answers.compression && compress(),
-    lateWrites(funnel),
     skipsExpress && api?.operations,
+    answers.compression && compress,
+    lateWrites(funnel),
     skipsExpress && site.pages.begun(inner),
     inExpress([
       site?.development,
@@ -209,18 +204,6 @@ export function createApp(
     };
   }
 
-  function mountProductsApi({ parts = [], document = { title: 'API', version: '1' }, store }: SiteApi) {
-    const { operations, named, handlers, canAnswer } = mountApi(parts, { app: inner, base: '/api', document, store });
-    const answer: Step = (req, res, next) => {
-      if (!isProductsApi(requestInfo(req).path)) return next();
-      res.setHeader('Cache-Control', toPrivateCaching(req));
-      return operations(req, res, next);
-    };
-    const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
-    if (router) recordPatterns(router);
-    return { named, operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
-  }
-
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
     const isExempt = (path: string) => tracker !== undefined && isTrackers(path);
     return shed({ overload, isRendered: pages.isRendered, isExempt, count: metrics?.count });
@@ -243,20 +226,12 @@ export function createApp(
   }
 }
 
-/** Paths of the API differ by case, as those of operations do. */
-const EXACT = { caseSensitive: true };
-
 /** Creates an Express app that trusts the same proxies and does not send `X-Powered-By`. */
 function createExpress(trust: ProxyTrust): Express {
   const app = express().enable('case sensitive routing');
   app.disable('x-powered-by');
   app.set('trust proxy', trust);
   return app;
-}
-
-/** A router costs each page as much as several steps. */
-function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): RequestHandler {
-  return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
 }
 
 /**

@@ -49,6 +49,8 @@ export type FailureKind =
   | 'network'
   | 'timeout'
   | 'script-error'
+  /** An exception outside of all requests, which ended the server. */
+  | 'server-exit'
   | 'unclean-death'
   | 'blocked-loop'
   | 'csp'

@@ -168,6 +168,15 @@ describe('the client bundle', () => {
     expect(listFiles(join(built, 'dist/maps'))).toContain(`client${manifest.entry.script}.map`);
   });
 
+  it('has a debug id in each script, its map and the manifest, as the bundle of the server', () => {
+    const read = (path: string) => readFileSync(join(built, 'dist', path), 'utf8');
+    for (const file of [`client${manifest.entry.script}`, 'server/site.js']) {
+      const id = manifest.debugIds?.[file];
+      expect(read(file)).toMatch(new RegExp(`\\n//# debugId=${id}\\n$`));
+      expect(JSON.parse(read(`maps/${file}.map`))).toMatchObject({ debugId: id, debug_id: id });
+    }
+  });
+
   it('packs source maps with the texts of the app only', () => {
     const packed = readFileSync(join(built, 'dist/maps/server/site.js.map.zst'));
     const { sources, sourcesContent } = JSON.parse(zstdDecompressSync(packed).toString());
@@ -357,7 +366,7 @@ it('leaves packages with native code, and those that the product names, out of t
   const { entry, buildId } = readManifest(root);
   expect([entry, buildId === manifest.buildId]).toEqual([manifest.entry, false]); // only code of the server changed
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'dist/server/main.js')]);
-  expect(stdout).toMatch(/node_modules\/@acme\/native \S+node_modules\/of-rust \S+node_modules\/reads-files/);
+  expect(stdout).toMatch(/node_modules\/@acme\/native .+node_modules\/of-rust .+node_modules\/reads-files/);
   expect(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8')).loaded).toEqual([
     '@acme/native',
     'of-rust',

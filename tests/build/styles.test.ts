@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createStyles } from '../../build/styles.mjs';
 import { createFolder } from '../support/folder.ts';
+import { writeFiles } from './write-files.ts';
 
 /** The sheets of a module that imports these. */
 async function bundle(styles: ReturnType<typeof createStyles>, names: readonly string[]): Promise<string> {
@@ -22,6 +23,18 @@ it('begins with the sheets of other sites, which browsers ignore after a rule', 
   expect(text).toMatch(
     /^@import"https:\/\/fonts\.example\/css\?weight=400;700";\s*\.one\{[^}]+\}\s*\.two\{[^}]+\}\s*$/,
   );
+});
+
+it('imports the sheet of a package that also has a script at that name', async () => {
+  const root = createFolder(onTestFinished);
+  writeFiles(root, {
+    'main.css': "@import 'kit';",
+    'node_modules/kit/package.json': '{ "exports": { ".": { "style": "./kit.css", "default": "./kit.js" } } }',
+    'node_modules/kit/kit.css': '.kit { color: red }',
+    'node_modules/kit/kit.js': 'export default 1;',
+  });
+  const styles = createStyles(root, { minify: true, target: 'es2022', outdir: join(root, 'out') });
+  expect(await bundle(styles, ['main.css'])).toContain('.kit{color:red}');
 });
 
 it('compiles a sheet again if something changes that it imports, composes from or shows', async () => {

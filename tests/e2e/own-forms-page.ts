@@ -100,6 +100,7 @@ export default function Forms() {
       <Form action="forms.save"><button disabled={navigation.state !== 'idle'}>Save and wait</button></Form>
       {!isFinished && <Form action="forms.save"><button name="finished">Finish</button></Form>}
       <button type="button" onClick={refresh}>Refresh</button>
+      <button type="button" onClick={async () => setTyped(String(await refresh({ reload: false })))}>Refresh and stay</button>
       <Form action="forms.old" encType="multipart/form-data" aria-label="old">
         <input name="text" />
         <textarea name="lines" />

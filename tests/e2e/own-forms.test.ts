@@ -225,6 +225,17 @@ test.each([
   await showsResult(page, returned);
 });
 
+test('after a deploy, useRefresh() without a reload keeps the page, and says so', async () => {
+  const { page, press, documents } = await open();
+  const state = page.getByRole('form', { name: 'old' }).locator('[name=state]');
+  await press('Refresh and stay');
+  await expect.poll(() => state.inputValue()).toBe('true');
+  await deploy(page);
+  await press('Refresh and stay');
+  await expect.poll(() => state.inputValue()).toBe('false');
+  expect(documents).toEqual(['/forms']);
+});
+
 test('a form for this tab is posted in the background, and one whose URL cannot be parsed is left to the browser', async () => {
   const { page, press, documents, data, complaints } = await open();
   for (const name of ['Save into this tab', 'Save into this tab by its button']) {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
@@ -186,6 +187,50 @@ it.each<[who: string, status: number, parts: TestAppOptions]>([
     .get('/api/invitations/canary')
     .expect(status);
   expect(lines).toMatchObject([{ status, route: '/api/invitations/:token', path: '/api/invitations/[redacted]' }]);
+});
+
+it.each<[where: string, parts: TestAppOptions]>([
+  ['in front of Express', {}],
+  ['behind a step', { steps: [(_req, _res, next) => next()] }],
+])('compresses the large replies of operations %s', async (_where, parts) => {
+  const texts = z.object({ text: z.string() });
+  const lists = z.object({ at: z.int() });
+  const replies = { 200: { about: 'The text.', body: texts } };
+  const contract = {
+    small: operation({ method: 'GET', path: '/small', summary: 'Read', replies }),
+    large: operation({ method: 'GET', path: '/large', summary: 'Read', replies }),
+    lines: operation({
+      method: 'GET',
+      path: '/lines',
+      summary: 'Read',
+      replies: { 200: { about: 'All.', lines: lists } },
+    }),
+  };
+  const text = 'rain '.repeat(500);
+  const api = [
+    implement(contract, {
+      small: () => ({ status: 200, body: { text: 'rain' } }),
+      large: () => ({ status: 200, body: { text } }),
+      lines: () => ({ status: 200, lines: Readable.from([{ at: 1 }, { at: 2 }]) }),
+    }),
+  ];
+  const app = createTestApp({ api, compression: true, ...parts });
+  const ask = (path: string, coding: string) => request(app).get(`/api${path}`).set('Accept-Encoding', coding);
+  for (const [path, packed, body] of [
+    ['/small', undefined, { text: 'rain' }],
+    ['/large', 'gzip', { text }],
+  ] as const) {
+    for (const coding of ['gzip', 'identity']) {
+      const { body: received, headers } = await ask(path, coding).expect(200);
+      expect(received).toEqual(body);
+      expect([headers.vary, headers['content-encoding']]).toEqual([
+        'Accept-Encoding',
+        coding === 'gzip' ? packed : undefined,
+      ]);
+    }
+  }
+  const { body: received, headers } = await ask('/lines', 'gzip').responseType('text').expect(200);
+  expect([String(received), headers['content-encoding']]).toEqual(['{"at":1}\n{"at":2}\n', 'gzip']);
 });
 
 it.each<[what: string, parts: TestAppOptions]>([

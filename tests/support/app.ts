@@ -3,8 +3,9 @@ import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { jsonBody } from '../../src/server/api/body-parsers.ts';
+import type { SiteApi } from '../../src/server/api/mount-api.ts';
 import { resource } from '../../src/server/api/resource.ts';
-import { createApp, type PortParts, type SiteApi, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
+import { createApp, type PortParts, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
 import { toConnectionLimits } from '../../src/server/connection/admission.ts';
 import {
   createHttpServer,

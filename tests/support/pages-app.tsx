@@ -27,6 +27,8 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
   /** By default, it shows only the page below it. */
   readonly view?: ComponentType;
   readonly ErrorBoundary?: ComponentType;
+  /** Loads the module, instead of the two above. */
+  readonly page?: RouteDefinition['page'];
   /** Style sheets that the build would list for the page. */
   readonly styles?: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: a test's loader gets the context that the test passes
@@ -259,9 +261,18 @@ function flatten(table: readonly TestPage[]): TestPage[] {
   return table.flatMap((page) => [page, ...flatten(page.children ?? [])]);
 }
 
-function toRoute({ id, path, view = Outlet, ErrorBoundary, mode, searchKeys, children }: TestPage): RouteDefinition {
+function toRoute({
+  id,
+  path,
+  view = Outlet,
+  ErrorBoundary,
+  page,
+  mode,
+  searchKeys,
+  children,
+}: TestPage): RouteDefinition {
   const module: PageModule = { default: view, ErrorBoundary };
-  return { id, path, mode, searchKeys, page: async () => module, children: children?.map(toRoute) };
+  return { id, path, mode, searchKeys, page: page ?? (async () => module), children: children?.map(toRoute) };
 }
 
 function toManifest(pages: readonly TestPage[]): AssetManifest {

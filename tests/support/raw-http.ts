@@ -64,7 +64,7 @@ export async function askRaw(
   body = '',
 ): Promise<RawReply> {
   const head = [requestLine, ...headers, 'Connection: close'].join('\r\n');
-  return parseReply(await sendRaw(port, `${head}\r\n\r\n${body}`, { patience: 3000 }));
+  return parseReply(await sendRaw(port, `${head}\r\n\r\n${body}`, { patience: 30_000 }));
 }
 
 /** Parses the first response in a server's output. */

@@ -33,6 +33,8 @@ export async function startServerProcess(
       HOST: '127.0.0.1',
       PORT: '0',
       DRAIN_LAG: '0',
+      // Ends it with this process, also if Vitest kills this process before `atEnd` has ended it.
+      npm_lifecycle_event: 'test',
       // Other load on a shared machine would trigger overload protection.
       OVERLOAD_DELAY: '0',
       ...env,

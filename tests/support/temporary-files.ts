@@ -1,5 +1,6 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { MiB } from '../../src/shared/units.ts';
 
 /** Linux's file system in memory. In a container it often has only 64 MB. */
@@ -9,13 +10,15 @@ const ENOUGH = 6 * 1024 * MiB;
 const PREFIX = 'spillway-tests-';
 
 /**
- * Keeps the temporary files of tests in memory if there is enough, because files on the disk cost a tenth of the run. If
- * `TMPDIR` is set, they are there.
+ * Keeps the temporary files of tests in one folder, and removes it at the end. It is in memory if there is enough, because
+ * files on the disk cost a tenth of the run. If `TMPDIR` is set, it is there.
  */
 export default function keepTemporaryFiles(): (() => void) | undefined {
-  if (process.env.TMPDIR || !hasEnough()) return undefined;
-  removeAbandoned();
-  const folder = mkdtempSync(join(MEMORY, `${PREFIX}${process.pid}-`));
+  const { TMPDIR } = process.env;
+  if (TMPDIR && basename(TMPDIR).startsWith(PREFIX)) return undefined; // another project's set-up was first
+  const parent = TMPDIR || !hasEnough() ? tmpdir() : MEMORY;
+  removeAbandoned(parent);
+  const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`));
   chmodSync(folder, 0o1777); // like /tmp: PostgreSQL and containers run as other users
   process.env.TMPDIR = folder;
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
@@ -35,11 +38,11 @@ function hasEnough(): boolean {
 }
 
 /** Removes the folders of runs that were killed. */
-function removeAbandoned(): void {
-  for (const name of readdirSync(MEMORY)) {
+function removeAbandoned(parent: string): void {
+  for (const name of readdirSync(parent)) {
     if (!name.startsWith(PREFIX) || isRunning(Number.parseInt(name.slice(PREFIX.length), 10))) continue;
     try {
-      rmSync(join(MEMORY, name), { recursive: true, force: true });
+      rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
       // It belongs to another user.
     }

@@ -62,7 +62,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     // To reload a page that answers a form, the browser would post the form again.
     reloadFor: payload.action ? undefined : createChunkReload(),
     onCommit: (commit) => navigator.live?.onCommit(commit),
-    refresh: async () => (await navigator.load()).refresh(),
+    refresh: async (options) => (await navigator.load()).refresh(options),
     onShownError(error, thrown, onAddress) {
       develop?.onShownError(error);
       return reporting.onShownError(error, thrown, onAddress);

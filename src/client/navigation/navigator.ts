@@ -1,5 +1,5 @@
 import { type DataRouter, IDLE_NAVIGATION, type Location, type RouterState } from 'react-router';
-import type { Commit } from '../../shared/rendering/engine-context.ts';
+import type { Commit, Engine } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf, say } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
 import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
@@ -46,7 +46,7 @@ export interface Navigator extends Pick<LinkHandlers, 'navigate'> {
   /** Call it with each commit of the page. */
   readonly onCommit: (commit: Commit) => void;
   /** See `Engine`. */
-  readonly refresh: () => Promise<boolean>;
+  readonly refresh: NonNullable<Engine['refresh']>;
 }
 
 /** Creates everything that only the next navigation needs. Loaded when the browser is idle, or at the first click. */
@@ -134,7 +134,7 @@ export function createNavigator(
 
   return {
     router,
-    refresh: () => refresh(true),
+    refresh: (options) => refresh(options?.reload !== false),
     onCommit(commit) {
       const { location } = commit;
       const { lang, dir = '' } = Document.language?.(location.pathname) ?? document.documentElement;

@@ -13,19 +13,20 @@ export function createRefresh(router: DataRouter, store: PageDataStore) {
   });
 
   /**
-   * Loads the page's data again if it has changed. Returns false if the server cannot say, or another page is shown.
+   * Loads the page's data again if it has changed. Returns false if the server cannot say or runs another build, or
+   * another page is shown.
    *
-   * @param isAsked by the product: if the server runs another build, loads the document, which that data needs
+   * @param reloads whether to load the document if the server runs another build, which that data needs
    */
-  async function update(path: string, isAsked = false): Promise<boolean> {
+  async function update(path: string, reloads = false): Promise<boolean> {
     const answer = await store.revalidate(path);
     const { location, navigation } = router.state;
     // To load this page again, the router would begin a navigation to the next one again, too.
     if (toPath(location) !== path || navigation.state !== 'idle') return false;
     if (answer === 'changed') await router.revalidate();
     const { href } = window.location;
-    if (isAsked && store.isSkewed()) await loadDocument(href, { guarded: true, isReplaced: true });
-    return answer !== 'failed';
+    if (reloads && store.isSkewed()) await loadDocument(href, { guarded: true, isReplaced: true });
+    return answer !== 'failed' && !store.isSkewed();
   }
 
   /** The page that a navigation leads to cannot be loaded again before it is shown. */
@@ -40,12 +41,12 @@ export function createRefresh(router: DataRouter, store: PageDataStore) {
     if (router.state.navigation.state === 'idle') done();
   }
 
-  async function refresh(isAsked = false): Promise<boolean> {
+  async function refresh(reloads = false): Promise<boolean> {
     const { location, matches, navigation, revalidation } = router.state;
     if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
     checkedAt = performance.now();
     if (matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // only the server can answer it
-    return update(toPath(location), isAsked);
+    return update(toPath(location), reloads);
   }
 
   /** A page can have changed while its tab was in the background. */

@@ -210,8 +210,11 @@ function own<Name extends keyof Element>(node: Element, name: Name): Element[Nam
   return Reflect.get(Element.prototype, name, node);
 }
 
-/** Attributes that the page's author wrote, the most telling first. The text of an element can be a visitor's. */
-const ATTRIBUTES = ['data-testid', 'name', 'aria-label', 'href', 'type'];
+/**
+ * Attributes that the page's author wrote, the most telling first. The text and the `aria-label` of an element can name a
+ * visitor's things: "Delete <title>".
+ */
+const ATTRIBUTES = ['data-testid', 'name', 'href', 'type'];
 
 /** Ids that React makes change with each render. */
 const LASTING_ID = /^[A-Za-z][\w-]*$/;
@@ -235,10 +238,16 @@ function describe(node: Element): string {
   const id = own(node, 'id');
   if (LASTING_ID.test(id)) return `#${id}`;
   for (const name of ATTRIBUTES) {
-    const value = own(node, 'getAttribute').call(node, name);
-    if (value && value.length < 100) return `${tag}[${name}=${JSON.stringify(value)}]`;
+    const value = own(node, 'getAttribute').call(node, name) ?? '';
+    const shown = name === 'href' ? toPath(value) : value;
+    if (shown && shown.length < 100) return `${tag}[${name}${shown === value ? '' : '^'}=${JSON.stringify(shown)}]`;
   }
   return tag;
+}
+
+/** Leaves out the query and the fragment of a link, and links that are no pages, such as `mailto:`. */
+function toPath(href: string): string | undefined {
+  return /^(?:https?:\/)?\/[^?#]*/.exec(href)?.[0];
 }
 
 /** @returns the number among the siblings with the same tag, from 1 */

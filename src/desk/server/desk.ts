@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { type Failure, StartError } from '#engine/tracker';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
@@ -62,13 +63,16 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
   const worker = createWorkerThread(
     {
       file: workerFile,
-      start: { process, startedAt: Date.now(), signals: signals.buffer, inFlight, running, storing },
+      start: {
+        ...{ process, startedAt: Date.now(), heapLimit: getHeapStatistics().heap_size_limit },
+        ...{ signals: signals.buffer, inFlight, running, storing },
+      },
       startWithin,
     },
     reports,
   );
   const timers = [
-    setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(),
+    setInterval(() => signals.pulse(getHeapStatistics().used_heap_size), PULSE_INTERVAL).unref(),
     setInterval(journal.settle, BEAT_INTERVAL).unref(),
   ];
   let closing: Promise<void> | undefined;

@@ -132,9 +132,7 @@ function recordBlockedLoop(funnel: Funnel, { at, ms, inFlight }: BlockedLoop): v
   );
 }
 
-type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes'>;
-
-function registerGauges({ gauge }: TrackerHost['records']['metrics'], desk: WatchedDesk): void {
+function registerGauges({ gauge }: TrackerHost['records']['metrics'], desk: Desk): void {
   gauge('spillway_store_reachable', '1 if the store of the desk is available.', () =>
     Number(desk.condition.store === 'reachable'),
   );

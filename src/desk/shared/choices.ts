@@ -9,6 +9,7 @@ export const KIND_WORDS = {
   network: 'Network',
   timeout: 'Time-out',
   'script-error': 'Foreign script',
+  'server-exit': 'Server ended',
   'unclean-death': 'Process died',
   'blocked-loop': 'Loop blocked',
   csp: 'Policy violation',

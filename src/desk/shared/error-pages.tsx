@@ -44,7 +44,7 @@ function Unauthorized() {
 function PublicError({ error }: ErrorPageProps) {
   return (
     <ErrorPage title={error.message ?? 'Something went wrong'}>
-      <Again />
+      {error.status === 410 ? <ToList /> : <Again />}
     </ErrorPage>
   );
 }

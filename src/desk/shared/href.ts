@@ -1,9 +1,14 @@
 import type { ViewShape } from './page-data.ts';
 
-/** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for this server's */
-export function toIncidentHref(digest: string, occurrence: string | undefined, environment: string): string {
+/** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param own this server's environment, which URLs do not name */
+export function toIncidentHref(
+  digest: string,
+  occurrence: string | undefined,
+  environment: string,
+  own: string = '',
+): string {
   const path = occurrence === undefined ? `/desk/${digest}` : `/desk/${digest}/${occurrence}`;
-  return environment === '' ? path : `${path}?${new URLSearchParams({ environment })}`;
+  return environment === own ? path : `${path}?${new URLSearchParams({ environment })}`;
 }
 
 /** Returns a link to the list with this view, for example to send to a colleague. Default values are left out. */

@@ -59,8 +59,8 @@ export interface NotificationShape {
   /** `New`, `Regression`, `Frequent` */
   readonly label: string;
   readonly digest: string;
-  /** Environment of the incident. */
-  readonly environment: string;
+  /** Environment of the incident in URLs: empty for this server's. */
+  readonly scope: string;
   /** Absent if the incident was deleted. */
   readonly title?: string;
   readonly createdAt: number;
@@ -76,8 +76,6 @@ export interface NotificationShape {
 export interface NotificationsData {
   readonly now: number;
   readonly canChange: boolean;
-  /** This server's environment. */
-  readonly environment: string;
   /** Names without secrets. */
   readonly targets: readonly string[];
   /** Latest first. */

@@ -166,6 +166,10 @@ const Story = z
       startedAt: Time.exactOptional(),
       lastHeardAt: Time,
       memory: z.number().exactOptional().describe('Resident memory at its last heartbeat, in bytes.'),
+      heap: z
+        .strictObject({ used: z.number(), limit: z.number() })
+        .exactOptional()
+        .describe('The heap of its main thread, in bytes.'),
       blockedFor: z.number().exactOptional().describe('How long its main thread had been blocked, in milliseconds.'),
       inFlight: z.array(InFlight),
     }),
@@ -176,6 +180,7 @@ const Story = z
   ])
   .meta({ id: 'Story', description: 'Details that only this kind of failure has.' });
 export type StoryShape = Shape<typeof Story>;
+export type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;
 
 const Test = z
   .strictObject({
@@ -189,7 +194,7 @@ export type TestShape = Shape<typeof Test>;
 const Full = z
   .strictObject({
     origin: text('What was running: `while a loader ran`.'),
-    level: z.enum(['error', 'warning']),
+    level: z.enum(['fatal', 'error', 'warning']),
     traceId: z.string().exactOptional(),
     traceLink: text('A URL that opens the trace in a tracing tool.').exactOptional(),
     spanId: z.string().exactOptional(),

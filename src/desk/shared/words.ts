@@ -42,6 +42,9 @@ const TEXT_HINTS: readonly (readonly [sample: RegExp, hint: string])[] = [
   ],
 ];
 
+const POLICY_NAME_HINT =
+  'A script made a Trusted Types policy whose name is not allowed. If it is yours, add the name to contentSources.trustedTypes in src/server/product/index.ts.';
+
 interface Advised {
   readonly kind: IncidentKind;
   readonly title: string;
@@ -52,6 +55,7 @@ interface Advised {
 export function toHint({ kind, title, shown }: Advised): string | undefined {
   if (kind !== 'csp') return toErrorHint(title);
   const [, sample = ''] = shown?.full?.extra.find(([name]) => name === 'sample') ?? [];
+  if (/\btrusted-types-policy\b/.test(title)) return POLICY_NAME_HINT;
   if (/\btrusted-types\b/.test(title)) return TEXT_HINTS.find(([start]) => start.test(sample))?.[1];
   if (/\bstyle-src(?:-elem)? inline/.test(title)) {
     const fix = STYLE_HINTS.find(([start]) => start.test(sample))?.[1];

@@ -24,7 +24,7 @@ type HandlerInput<Facts extends OperationFacts, Who> = Parsed<Facts, 'params'> &
   Parsed<Facts, 'body'> & {
     readonly request: Request;
     /**
-     * Aborts when the caller leaves. For an operation that replies with `lines`, also when the server stops. Pass it to what
+     * Aborts when the caller leaves. For an operation whose `lines` are endless, also when the server stops. Pass it to what
      * waits: `fetch(url, { signal })`, `events.on(emitter, 'change', { signal })`. Its `AbortError` is no failure.
      */
     readonly signal: AbortSignal;

@@ -39,10 +39,10 @@ async function call(request: Request, method: Method, path: string, input: AnyIn
       body: async () => input.body,
     });
     if (!reply) throw new ApiError(304);
-    const { status, body, headers, version, next } = reply;
+    const { status, body, headers, version, next, lines } = reply;
     const sent = new Headers(headers);
     if (version !== undefined) sent.set('ETag', toTag(version));
-    return { ok: true, status, body, headers: sent, next };
+    return { ok: true, status, body, headers: sent, next, lines };
   } catch (error) {
     const shown = error instanceof HttpError && error.status < 500 ? toPublicError(error) : undefined;
     if (!shown) throw error;

@@ -1,9 +1,14 @@
-import type { Express, RequestHandler } from 'express';
+import type { ServerResponse } from 'node:http';
+import { type Express, type RequestHandler, Router } from 'express';
 import * as z from 'zod';
 import { operation } from '../../shared/api/operation.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
-import { SECURITY_HEADERS } from '../front/security-headers.ts';
+import type { ApiOrigins } from '../front/api-origins.ts';
+import { SECURITY_HEADERS, toPrivateCaching } from '../front/security-headers.ts';
+import { isApiPath, onlyFor } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { recordPatterns } from '../request/route-patterns.ts';
+import type { Step } from '../request/step.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
@@ -24,9 +29,12 @@ export interface MountOptions {
   readonly document: DocumentFacts | false;
   /** For limits and `Idempotency-Key`. By default in memory. */
   readonly store?: ApiStore;
+  /** See `serveOperations()`. */
+  readonly compress?: ((res: ServerResponse) => void) | undefined;
 }
 
-export function mountApi(api: ApiParts, { app, base, document, store = createMemoryStore() }: MountOptions) {
+export function mountApi(api: ApiParts, options: MountOptions) {
+  const { app, base, document, store = createMemoryStore(), compress } = options;
   const parts = typeof api === 'function' ? [api] : api;
   requireMembers('api', parts, (part) => typeof part === 'function' || Object(part).implemented !== undefined);
   const handlers = parts.filter((part) => typeof part === 'function');
@@ -37,7 +45,7 @@ export function mountApi(api: ApiParts, { app, base, document, store = createMem
   const find = createFinder(operations);
   return {
     /** Answers the operations and their document. It needs nothing of Express. */
-    operations: serveOperations(find, { app, base, store }),
+    operations: serveOperations(find, { app, base, store, compress }),
     /** Names the route of a request in front of the steps. */
     named: nameOperation(find, base),
     /** The Express handlers, and the reference. */
@@ -46,6 +54,40 @@ export function mountApi(api: ApiParts, { app, base, document, store = createMem
     canAnswer: (path: string) =>
       handlers.length > 0 || (path.startsWith(base) && find(path.slice(base.length)) !== undefined),
   };
+}
+
+/** The product's API. */
+export interface SiteApi {
+  readonly parts: ApiParts | undefined;
+  readonly document?: DocumentFacts | false | undefined;
+  readonly store?: ApiStore | undefined;
+  /** Other origins whose scripts can call it. */
+  readonly origins: ApiOrigins | undefined;
+}
+
+interface ProductsApiOptions extends Pick<MountOptions, 'compress'> {
+  readonly app: Express;
+  /** Whether a path is of this API. */
+  readonly covers: (path: string) => boolean;
+}
+
+/** Paths of the API differ by case, as those of operations do. */
+const EXACT = { caseSensitive: true };
+
+/** Makes the steps of the product's API. */
+export function mountProductsApi(
+  { parts = [], document = { title: 'API', version: '1' }, store }: SiteApi,
+  { app, covers, compress }: ProductsApiOptions,
+) {
+  const { operations, named, handlers, canAnswer } = mountApi(parts, { app, base: '/api', document, store, compress });
+  const answer: Step = (req, res, next) => {
+    if (!covers(requestInfo(req).path)) return next();
+    res.setHeader('Cache-Control', toPrivateCaching(req));
+    return operations(req, res, next);
+  };
+  const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
+  if (router) recordPatterns(router);
+  return { named, operations: answer, handlers: router && onlyFor(isApiPath, router), canAnswer };
 }
 
 export const DOCUMENT_PATH = '/openapi.json';

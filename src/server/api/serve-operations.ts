@@ -4,11 +4,12 @@ import type { Express, Request } from 'express';
 import type { OperationFacts } from '../../shared/api/operation.ts';
 import { sendAllowed, sendProblem } from '../errors/problem.ts';
 import { WiringError } from '../errors/wiring-error.ts';
+import { FEWEST_BYTES } from '../front/compress.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { HttpError, methodNotAllowed, VisitorGone } from '../request/http-error.ts';
 import { decodePercent } from '../request/paths.ts';
 import type { ReceivedForm } from '../request/read-multipart.ts';
-import { matchesEtag } from '../request/request-headers.ts';
+import { addVary, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-body.ts';
 import { isRead, onClose, STOPPING, type Step, toExpress } from '../request/step.ts';
@@ -39,6 +40,8 @@ interface ServeOptions {
   readonly app?: Express | undefined;
   readonly base: string;
   readonly store: ApiStore;
+  /** Compresses a response that is large enough. Only in front of the step `compress`. */
+  readonly compress?: ((res: ServerResponse) => void) | undefined;
 }
 
 /**
@@ -62,7 +65,7 @@ function findBelow(base: string, path: string, find: FindOperations): Found | un
  * Answers the operations' paths under `base`. HEAD follows GET, OPTIONS is answered with `Allow`, and other methods get
  * 405. Other paths are left to what follows. It runs in an Express app, and in front of one.
  */
-export function serveOperations(find: FindOperations, { app, base, store }: ServeOptions): Step {
+export function serveOperations(find: FindOperations, { app, base, store, compress }: ServeOptions): Step {
   const limiter = createRateLimiter(store);
   return function serveOperations(req, res, next) {
     const info = requestInfo(req);
@@ -84,6 +87,7 @@ export function serveOperations(find: FindOperations, { app, base, store }: Serv
     res: ServerResponse,
   ): Promise<void> {
     const { facts, limit } = operation;
+    if (compress) addVary(res, 'Accept-Encoding');
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     let parts: ReceivedForm | undefined;
     async function readBody(): Promise<unknown> {
@@ -109,7 +113,7 @@ export function serveOperations(find: FindOperations, { app, base, store }: Serv
         isKnown: (version) => isKnown(req, res, toTag(version)),
         once: (caller, ...work) => runOnce({ store, counted: toCounted(caller), request: req }, ...work),
       });
-      if (reply) return await send(reply, req, res);
+      if (reply) return await send(reply, req, res, compress);
       res.statusCode = 304;
       res.end();
     } catch (error) {
@@ -121,12 +125,12 @@ export function serveOperations(find: FindOperations, { app, base, store }: Serv
   }
 }
 
-/** A stop of the server lets other replies finish, but lines can have no end. */
+/** A stop of the server lets replies finish, unless they have no end. */
 function createSignal({ replies }: OperationFacts, res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(new VisitorGone());
   onClose(res, () => void (res.writableFinished || abort()));
-  if (Object.values(replies).some(({ lines }) => lines)) res.once(STOPPING, abort);
+  if (Object.values(replies).some(({ isEndless }) => isEndless)) res.once(STOPPING, abort);
   return controller.signal;
 }
 
@@ -197,13 +201,21 @@ function sayDeprecated(res: ServerResponse, { since, sunset, link }: NonNullable
   if (link !== undefined) res.appendHeader('Link', `<${link}>; rel="deprecation"`);
 }
 
-function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void | Promise<void> {
+function send(
+  reply: AnyReply,
+  req: IncomingMessage,
+  res: ServerResponse,
+  compress: ServeOptions['compress'],
+): void | Promise<void> {
   const { status, headers, version, next, body, lines } = reply;
   res.statusCode = status;
   for (const name in headers) res.setHeader(name, headers[name] ?? '');
   if (version !== undefined) res.setHeader('ETag', toTag(version));
   if (next !== undefined) res.appendHeader('Link', `<${toNextUrl(req, next)}>; rel="next"`);
-  if (lines) return sendLines(req, res, lines);
+  if (lines) {
+    compress?.(res);
+    return sendLines(req, res, lines);
+  }
   if (body === undefined) return void res.end();
   const text = JSON.stringify(body);
   // RFC 9110, section 13.2.1: a condition is only for what would be sent with 2xx.
@@ -212,7 +224,9 @@ function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void 
     return void res.end();
   }
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.setHeader('Content-Length', Buffer.byteLength(text));
+  const bytes = Buffer.byteLength(text);
+  if (bytes >= FEWEST_BYTES) compress?.(res);
+  res.setHeader('Content-Length', bytes);
   res.end(text);
 }
 

@@ -42,9 +42,6 @@ const QUIET_TURN = 0.1 * Millisecond;
 /** How long to wait for such a turn (ms). After that, any turn without a new connection is enough. */
 const QUIET_TURN_PATIENCE = 500 * Millisecond;
 
-/** How long to accept connections if they never cease (ms). */
-const LAST_CONNECTION = 5000 * Millisecond;
-
 /** How often streams that began during the drain are ended (ms). */
 const STREAM_SWEEP = 100 * Millisecond;
 
@@ -66,6 +63,8 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
   /**
    * Accepts the connections that wait in the system's queue. Closing would reset them and lose what they had sent. A
    * proxy then retries a page on another replica, but never a form.
+   *
+   * @param within how long to accept them if they never cease (ms)
    */
   async function emptyQueue(within: number): Promise<void> {
     let taken = 0;
@@ -99,7 +98,7 @@ export function createDrain({ server, connections, upgraded, onStart, lag, deadl
     }
     await sleep(lag, undefined, { ref: false });
     const end = performance.now() + deadline;
-    await emptyQueue(Math.min(LAST_CONNECTION, deadline / 2));
+    await emptyQueue(deadline / 2);
     connections.onIdle((socket) => socket.destroySoon());
     // Only the close of `net`: that of `http` would close idle connections and clear the timers (see above).
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));

@@ -46,6 +46,8 @@ export interface FailureContext {
   readonly isShared?: boolean;
   /** The result is not shown, because a click requests the page again. It opens no incident, unless `isShared`. */
   readonly isPrefetch?: boolean;
+  /** The server ends because of it. */
+  readonly endsServer?: boolean;
   /** React's component stack of a failed render, innermost first. */
   readonly componentStack?: string;
   /** The product handled the error, and reported it with these options. */
@@ -120,7 +122,7 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
     const id = randomBytes(16).toString('hex');
     const found = createDigest(
       {
-        kind,
+        kind: context.endsServer ? 'server-exit' : kind,
         side: 'server',
         errors,
         route: context.route ?? info?.route,

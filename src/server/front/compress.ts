@@ -8,7 +8,7 @@ import type { Step } from '../request/step.ts';
 const STREAM_BROTLI_QUALITY = 4;
 
 /** A smaller body fits into the same packet uncompressed (bytes). */
-const FEWEST_BYTES = 1 * KiB;
+export const FEWEST_BYTES = 1 * KiB;
 
 /** Without server-sent events: compression takes half a megabyte for each connection, and these stay open. */
 const TEXT_TYPES =
@@ -20,7 +20,7 @@ interface Packed extends ServerResponse {
   [PACKING]: Packing;
 }
 
-/** What `compress()` knows about a response. */
+/** What `compress` knows about a response. */
 class Packing {
   readonly coding: Coding | undefined;
   isExcluded = false;
@@ -41,7 +41,7 @@ const node = ServerResponse.prototype as unknown as {
   end(...args: unknown[]): ServerResponse;
 };
 
-/** Excludes this response from `compress()`. Call it before the headers are sent. */
+/** Excludes this response from `compress`. Call it before the headers are sent. */
 export function leaveUncompressed(res: ServerResponse): void {
   const packing = (res as Partial<Packed>)[PACKING];
   if (packing) packing.isExcluded = true;
@@ -52,17 +52,20 @@ export function leaveUncompressed(res: ServerResponse): void {
  * event loop. It decides when the head is written. All responses share three functions, and only one that is compressed
  * has a stream and listeners: with those of the package `compression`, an API answer took 11 % more time.
  */
-export function compress(): Step {
-  return function compress(req, res, next) {
-    const coding = chooseCoding(req);
-    (res as Packed)[PACKING] = new Packing(coding);
-    res.writeHead = writeHead as typeof res.writeHead;
-    if (coding && req.method !== 'HEAD') {
-      res.write = write as typeof res.write;
-      res.end = end as typeof res.end;
-    }
-    next();
-  };
+export const compress: Step = (_req, res, next) => {
+  compressResponse(res);
+  next();
+};
+
+/** The same for one response, before its head is written. */
+export function compressResponse(res: ServerResponse): void {
+  const { req } = res;
+  const coding = chooseCoding(req);
+  (res as Packed)[PACKING] = new Packing(coding);
+  res.writeHead = writeHead as typeof res.writeHead;
+  if (!coding || req.method === 'HEAD') return;
+  res.write = write as typeof res.write;
+  res.end = end as typeof res.end;
 }
 
 function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResponse {

@@ -19,6 +19,8 @@ export interface ContentSources {
   readonly frame?: readonly string[];
   /** Also where workers can load scripts from. */
   readonly worker?: readonly string[];
+  /** Lets pages and workers compile WebAssembly. It does not allow `eval()`. */
+  readonly webAssembly?: boolean;
   readonly form?: readonly string[];
   /** Sites that can show these pages in a frame. A cookie that their visitors need there is `SameSite=None`. */
   readonly framedBy?: readonly string[];
@@ -83,6 +85,7 @@ export function createContentPolicy(
   const { style = [], staticStyle = [], inlineScript = [], worker = [] } = extra;
   const styles = toStyles(style);
   const hasStyleNonce = !style.includes(ANY_INLINE);
+  const wasm = extra.webAssembly ? " 'wasm-unsafe-eval'" : '';
   const rest = [
     ...(styleAttributes ? ["style-src-attr 'unsafe-inline'"] : []),
     directive('img-src', "'self' data:", extra.image),
@@ -101,10 +104,10 @@ export function createContentPolicy(
   const ownHashes = inlineScript.map(toHashSource);
   const hashes = [...[earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource), ...ownHashes].join(' ');
   const staticStyles = toStyles([...style, ...staticStyle]);
-  const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${staticStyles}; ${rest}`;
+  const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'${wasm}; ${staticStyles}; ${rest}`;
   const scriptFilePolicy = [
     "default-src 'none'",
-    directive('script-src', "'self'", worker),
+    directive('script-src', `'self'${wasm}`, worker),
     directive('connect-src', "'self'", extra.connect),
     "frame-ancestors 'none'",
     ...report,
@@ -115,7 +118,7 @@ export function createContentPolicy(
   return {
     /** For a page that is rendered for one request. It has no `ETag`: a 304 would change the nonce of the cached policy. */
     forNonce: (nonce: string) =>
-      `default-src 'none'; script-src ${[`'nonce-${nonce}'`, ...ownHashes].join(' ')} 'strict-dynamic'; ${styles}${hasStyleNonce ? ` 'nonce-${nonce}'` : ''}; ${rest}`,
+      `default-src 'none'; script-src ${[`'nonce-${nonce}'`, ...ownHashes].join(' ')} 'strict-dynamic'${wasm}; ${styles}${hasStyleNonce ? ` 'nonce-${nonce}'` : ''}; ${rest}`,
     /** For a page that can be cached: constant, and only `earlyScript`, `bootScript` and `inlineScript` can run. */
     forStatic: () => staticPolicy,
     /** For a JavaScript file: a worker has the policy that its script is sent with, and not that of the page. */
@@ -133,9 +136,10 @@ function toHashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-const KINDS = 'style staticStyle image font connect media frame worker form framedBy inlineScript trustedTypes'.split(
-  ' ',
-);
+const KINDS =
+  'style staticStyle image font connect media frame worker webAssembly form framedBy inlineScript trustedTypes'.split(
+    ' ',
+  );
 
 /** Checks what the compiler checks in `defineProduct()`. */
 function requireKnown(extra: ContentSources): void {

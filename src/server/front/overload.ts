@@ -137,7 +137,7 @@ function toWhat(req: IncomingMessage, path: string, isRendered: () => boolean): 
   if (isApiPath(path)) return 'api';
   if (!isRead(req) || !isRendered()) return 'other';
   // The only header of a client that has a meaning here.
-  if (req.headers.purpose === 'prefetch') return 'prefetch';
+  if (requestInfo(req).isPrefetch) return 'prefetch';
   return toPageUrl(path) === undefined ? 'page' : 'data';
 }
 

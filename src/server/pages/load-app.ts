@@ -38,7 +38,9 @@ async function loadModules(
   definitions: ReadonlyMap<string, RouteDefinition>,
   family = 'product',
 ): Promise<Map<string, PageModule>> {
-  const loading = [...definitions.values()].map(async ({ id, page }) => [id, await page()] as const);
+  const loading = [...definitions.values()].map(async ({ id, page }) => {
+    return [id, await page().catch((error) => explainLoad(id, error))] as const;
+  });
   const modules = new Map(await Promise.all(loading));
   for (const [id, module] of modules) {
     if (module.default) continue;
@@ -47,6 +49,14 @@ async function loadModules(
     );
   }
   return modules;
+}
+
+/** The stack of a package that needs `window` as it loads shows code of that package, and names neither page nor cure. */
+function explainLoad(id: string, error: unknown): never {
+  if (!(error instanceof ReferenceError) || !error.message.endsWith(' is not defined')) throw error;
+  throw new WiringError(
+    `The page "${id}" cannot be loaded on the server: ${error.message}. If a package needs a browser as it loads, import it in an effect: see docs/recipes/component-libraries.md#packages-for-browsers-only.`,
+  );
 }
 
 /** @throws WiringError for two routes that have URLs in common: one of them would never be shown there */

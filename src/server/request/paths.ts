@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { DATA_PREFIX } from '../../shared/wire/protocol.ts';
-import type { RequestInfo } from './request-info.ts';
+import { type RequestInfo, requestInfo } from './request-info.ts';
 
 /** Returns undefined for a broken escape, and for bytes that are not UTF-8. */
 export function decodePercent(text: string): string | undefined {
@@ -161,4 +161,9 @@ export function seenAsPage(step: RequestHandler): RequestHandler {
       next(error);
     });
   };
+}
+
+/** A router costs each page as much as several steps. */
+export function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): RequestHandler {
+  return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
 }

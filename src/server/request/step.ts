@@ -70,9 +70,14 @@ export function onClose(res: ServerResponse, listener: () => void): void {
   else res.once('close', listener);
 }
 
-/** Whether a response consists of server-sent events, so it ends only if the client leaves or the server stops. */
+/**
+ * Whether an `EventSource` reads the response: it ends only if the client leaves or the server stops, and the client
+ * connects again. `fetch()` does not, and the events that answer it can have an end.
+ */
 export function isStream(res: ServerResponse): boolean {
-  return /^text\/event-stream\b/i.test(String(res.getHeader('Content-Type')));
+  const { method, headers } = res.req;
+  const isEventSource = method === 'GET' && /^text\/event-stream\b/i.test(headers.accept ?? '');
+  return isEventSource && /^text\/event-stream\b/i.test(String(res.getHeader('Content-Type')));
 }
 
 /** Emitted on the responses in flight, again and again, while the server stops. */

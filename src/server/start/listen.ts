@@ -106,10 +106,11 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
   }
 
   function handleException(error: unknown): void {
-    const disposition = funnel.fail(error, { origin: 'process' });
+    const endsServer = process.listenerCount('uncaughtException') === 1;
+    const disposition = funnel.fail(error, { origin: 'process', endsServer });
     if (disposition.kind === 'gone') return;
     flushSync?.();
-    if (process.listenerCount('uncaughtException') > 1) return;
+    if (!endsServer) return;
     log.fatal('An error occurred outside any request. The server finishes the requests in flight, then exits.');
     stop(1);
   }

@@ -52,18 +52,26 @@ type BodyOf<Described> = Described extends { readonly body: infer Body extends A
   ? Sent<OutputOf<Body>>
   : undefined;
 
+type LinesOf<Described> = Described extends { readonly lines: infer Line extends ApiSchema }
+  ? {
+      /** Read them once. @throws ApiError if they break off; what `signal` was aborted with */
+      readonly lines: AsyncIterable<Sent<OutputOf<Line>>>;
+    }
+  : object;
+
 type SuccessOf<Described extends Readonly<Record<number, ReplyFacts>>, Facts> = {
   [Status in keyof Described & number]: {
     readonly ok: true;
     readonly status: Status;
     readonly body: BodyOf<Described[Status]>;
     readonly headers: Headers;
-  } & (Facts extends { readonly paged: object }
-    ? {
-        /** The `cursor` of the next page. Undefined on the last one. */
-        readonly next: string | undefined;
-      }
-    : object);
+  } & LinesOf<Described[Status]> &
+    (Facts extends { readonly paged: object }
+      ? {
+          /** The `cursor` of the next page. Undefined on the last one. */
+          readonly next: string | undefined;
+        }
+      : object);
 }[keyof Described & number];
 
 /** A reply of the operation, or one of its problems. */
@@ -101,21 +109,29 @@ export interface AnyResult {
   readonly status?: number;
   readonly body?: unknown;
   readonly headers?: Headers;
+  readonly lines?: AsyncIterable<unknown> | undefined;
   readonly next?: string | undefined;
   readonly problem?: Problem;
 }
 
-/** An answer that the operation does not describe: of a failing server, or of something on the way to it. */
+/** An answer that the operation does not describe, or that broke off: of a failing server, or of something on the way to it. */
 export class ApiError extends Error {
   readonly status: number;
   /** What the server said, with the URL that shows the failure. */
   readonly problem: Problem | undefined;
+  /** Of an answer that broke off. It finds the failure on the desk. */
+  readonly requestId: string | undefined;
 
-  constructor(status: number, problem?: Problem) {
-    super(`The API answered ${status}${problem?.digest ? ` (${problem.digest})` : ''}.`);
+  constructor(status: number, problem?: Problem, requestId?: string) {
+    super(
+      requestId === undefined
+        ? `The API answered ${status}${problem?.digest ? ` (${problem.digest})` : ''}.`
+        : `The answer of the API broke off (${requestId}).`,
+    );
     this.name = 'ApiError';
     this.status = status;
     this.problem = problem;
+    this.requestId = requestId;
   }
 }
 
@@ -138,8 +154,8 @@ export interface ClientOptions {
  *
  * A body with files is sent as a form.
  *
- * @throws ApiError for a status of 500 or more; a `TimeoutError` after 10 s, without files; a TypeError for a parameter
- *   that is empty, `.` or `..`; what `fetch` throws
+ * @throws ApiError for a status of 500 or more; a `TimeoutError` if no answer begins within 10 s, without files; a
+ *   TypeError for a parameter that is empty, `.` or `..`; what `fetch` throws
  */
 export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client<Api> {
   return toClient<Api>(async (method, path, { params = {}, query = {}, body, headers, signal }) => {
@@ -160,13 +176,45 @@ export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client
       },
       { attempts: ATTEMPTS, deadlineMs: form ? undefined : DEADLINE, signal },
     );
-    const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
+    const type = response.headers.get('Content-Type') ?? '';
+    const isJson = /\bjson\b/.test(type);
     const value = isJson ? await response.json() : undefined;
     const { ok, status } = response;
-    if (ok) return { ok, status, body: value, headers: response.headers, next: readNext(response.headers.get('Link')) };
+    if (ok) {
+      const lines = /\bx-ndjson\b/.test(type) ? readLines(response, signal) : undefined;
+      return {
+        ok,
+        status,
+        body: value,
+        headers: response.headers,
+        lines,
+        next: readNext(response.headers.get('Link')),
+      };
+    }
     if (status >= 500 || !isJson) throw new ApiError(status, value);
     return { ok, problem: value };
   });
+}
+
+/** Reads a body of NDJSON. Its connection is freed if the caller stops to read. */
+async function* readLines({ body, status, headers }: Response, signal?: AbortSignal): AsyncGenerator<unknown> {
+  // Safari cannot iterate over the stream.
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  try {
+    while (reader) {
+      const { done, value } = await reader.read().catch(() => {
+        signal?.throwIfAborted();
+        throw new ApiError(status, undefined, headers.get('X-Request-Id') ?? '');
+      });
+      if (done) return;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) yield JSON.parse(line);
+    }
+  } finally {
+    reader?.cancel().catch(() => {});
+  }
 }
 
 /** Returns the cursor of `Link: </api/todos?cursor=20>; rel="next"`. */

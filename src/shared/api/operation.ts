@@ -25,6 +25,8 @@ export interface ReplyFacts {
   readonly body?: ApiSchema;
   /** One line of `application/x-ndjson`. Lines are sent while they are made. */
   readonly lines?: ApiSchema;
+  /** The lines end only if the caller leaves or the server stops: then `signal` aborts. Others can finish during a stop. */
+  readonly isEndless?: true;
   /** Descriptions of its headers: `{ Location: 'The URL of the todo.' }` */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -14,9 +14,7 @@ function NotFound({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Page not found" status={404}>
       <p>{error.message ?? 'There is no page at this address. It may have moved, or the link is wrong.'}</p>
-      <p>
-        <a href="/">Go to the start page</a>
-      </p>
+      <WayHome />
     </ErrorPage>
   );
 }
@@ -25,9 +23,7 @@ function Forbidden({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Not allowed" status={403}>
       <p>{error.message ?? 'Your account does not have access to this page. Ask an administrator for access.'}</p>
-      <p>
-        <a href="/">Go to the start page</a>
-      </p>
+      <WayHome />
     </ErrorPage>
   );
 }
@@ -44,7 +40,7 @@ function Unauthorized({ error }: ErrorPageProps) {
 function PublicError({ error }: ErrorPageProps) {
   return (
     <ErrorPage title={error.message ?? 'Something went wrong'} status={error.status}>
-      <WaysOn />
+      {error.status === 410 ? <WayHome /> : <WaysOn />}
     </ErrorPage>
   );
 }
@@ -75,6 +71,14 @@ function Failure({ error, host }: ErrorPageProps) {
       </p>
       <WaysOn />
     </ErrorPage>
+  );
+}
+
+function WayHome() {
+  return (
+    <p>
+      <a href="/">Go to the start page</a>
+    </p>
   );
 }
 

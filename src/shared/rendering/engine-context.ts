@@ -70,9 +70,10 @@ export interface Engine {
    * In the browser: checks with a HEAD request whether the page has changed, and loads its data if so. Rejects
    * without a network.
    *
-   * @returns false if this is unknown: a navigation is pending, or the server cannot say
+   * @returns false if this is unknown: a navigation is pending, the server cannot say, or it runs another build and the
+   *   document must not be loaded
    */
-  readonly refresh?: () => Promise<boolean>;
+  readonly refresh?: (options?: { readonly reload?: boolean }) => Promise<boolean>;
 }
 
 export const EngineContext = createContext<Engine | null>(null);

@@ -8,7 +8,7 @@ import {
 import type { PartOf } from '../routing/page-props.ts';
 import type { ActionResult, PageError } from '../wire/payload.ts';
 import { FRAME_ROUTE } from '../wire/protocol.ts';
-import { useEngine } from './engine-context.ts';
+import { type Engine, useEngine } from './engine-context.ts';
 import { isPageError, UNKNOWN_FAILURE } from './page-error.ts';
 
 /** Returns the data of this route's loader: `useData<typeof order>()`, or an interface of the data. */
@@ -52,9 +52,11 @@ export function usePageError(): PageError {
  * Reloads this page's data if a HEAD request shows that it has changed. Use it for a page that receives notifications or
  * polls. Typed text, checked boxes and the scroll position stay.
  *
- * @returns a function to call in an effect or an event handler. It resolves to false if this is unknown at the moment.
+ * @returns a function to call in an effect or an event handler. It resolves to false if this is unknown at the moment. If
+ *   the server runs another build, it loads the document. With `{ reload: false }` it resolves to false instead, for a page
+ *   that receives a stream.
  */
-export function useRefresh(): () => Promise<boolean> {
+export function useRefresh(): NonNullable<Engine['refresh']> {
   return useEngine().refresh ?? refuseRefresh;
 }
 

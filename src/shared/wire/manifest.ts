@@ -7,7 +7,7 @@ export interface AssetManifest extends AppAssets {
   readonly buildId: string;
   /** The setting RELEASE at build time, or else the commit; absent if there was neither. */
   readonly release?: string;
-  /** Debug ids of the server's bundles and their source maps, by file (`server/main.js`). */
+  /** Debug ids of scripts and their source maps, by file (`server/main.js`, `client/assets/main-X7K2.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
   /** Other apps of the same build, by name, such as one for operators. */
   readonly apps?: Readonly<Record<string, AppAssets>>;

@@ -156,7 +156,7 @@ test('npm run desk does not load React, Express or the product, and needs no oth
 test('a death without a word is reported at the next start, with the requests that it ended', async () => {
   const request = fetch(`${server.url}/hang`).catch(() => undefined);
   const { driver } = await useStore(dataDir);
-  const readBeats = () => driver.all('SELECT in_flight FROM desk_processes');
+  const readBeats = () => driver.all('SELECT state FROM desk_processes');
   await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
   await fetch(`${server.url}/loader/death`).catch(() => undefined);
   await request;

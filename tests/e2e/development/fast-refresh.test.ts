@@ -295,6 +295,15 @@ describe('a failure', () => {
     app.write(WORDS, "export const words = 'without the package';\n");
     await poll(() => page.locator('#data').innerText()).toBe('without the package');
     await expectMended();
+    // One that only browsers load, such as a map, does not fail.
+    app.write(
+      `${of}main.js`,
+      'new Promise((done) => window.requestIdleCallback(done)); exports.width = window.innerWidth;',
+    );
+    app.write(WORDS, "export const words = 'later';\nexport const measure = () => import('of-browsers');\n");
+    await poll(() => page.locator('#data').innerText()).toBe('later');
+    app.write(WORDS, "export const words = 'without the package';\n");
+    await expectMended();
   });
 
   test('at the start of a server is shown, and the previous server continues', async () => {

@@ -53,6 +53,27 @@ test('an existing app that listens does not replace the server, and the output s
   app.write('legacy/app.js', legacy);
 }, 120_000);
 
+test('a package finds another loaded, although esbuild drops the module of its names', async () => {
+  const facts = '{ "type": "module", "main": "index.js", "sideEffects": false }';
+  const modules = {
+    'of-parts/index.js': "export * from './part.js';",
+    'of-parts/names.js': "export * from './part.js';",
+    'of-parts/part.js': 'export const Part = class {};\nexport const make = () => new Part();',
+    'a-guest/index.js': `import { make } from 'of-parts/names.js';
+export const made = typeof make();
+export const later = () => import('of-parts');`,
+  };
+  for (const [path, text] of Object.entries(modules)) {
+    app.write(`../node_modules/${path.split('/')[0]}/package.json`, facts);
+    app.write(`../node_modules/${path}`, text);
+  }
+  app.write(
+    'src/server/product/words.ts',
+    "import { made } from 'a-guest';\nexport const words = 'made an ' + made;\n",
+  );
+  await expectServed('made an object');
+}, 120_000);
+
 test('services that never open are named, and the next change starts another server', async () => {
   app.edit(INDEX, 'async () => undefined', '() => new Promise<undefined>(() => {})');
   await expect.poll(app.output, { timeout: PATIENCE }).toContain("The product's services have not opened for 10 s.");

@@ -45,6 +45,7 @@ const shown: Readonly<Record<string, string>> = {
       <button onClick={() => report(new Error(Said.parse({ words: 'handled' }).words), { level: 'warning', tags: { plan: 'pro' }, extra: { step: 2 } })}>handled</button>
       <button onClick={() => void fetch('/slow', { signal: AbortSignal.abort() })}>abort</button>
       <button onClick={() => void fetch('http://127.0.0.1:9/')}>network</button>
+      <a href="/other?of=Acme" aria-label="Open the merger of Acme" onClick={(event) => event.preventDefault()}>link</a>
       <button onClick={() => { console.log('a word before'); setTimeout(() => { throw new Error('later'); }); }}>later</button>
     </>;`,
     // Without a setting, Zod tries `new Function()` first, which the policy reports.

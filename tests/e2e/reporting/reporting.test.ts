@@ -166,12 +166,15 @@ describe('an error in the browser', () => {
     const { page } = await goTo('/buttons');
     await heading(page, 'Buttons');
     await page.waitForLoadState('networkidle');
+    await page.getByText('link').click();
     await press(page, 'later');
     await press(page, 'words');
     const [first, second] = await reported(page, 2);
     expect(first?.breadcrumbs?.map(({ category }) => category)).toEqual(
       expect.arrayContaining(['ui.click', 'console']),
     );
+    expect(first?.breadcrumbs).toContainEqual(expect.objectContaining({ message: 'a[href^="/other"]' }));
+    expect(JSON.stringify(first)).not.toContain('Acme');
     expect(first?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
     const { category, message = '' } = second?.breadcrumbs?.findLast(({ category }) => category === 'ui.click') ?? {};
     expect([category, await page.locator(message).innerText()]).toEqual(['ui.click', 'words']);

@@ -682,6 +682,13 @@ describe('a client', () => {
       replies: { 200: { about: 'Cursors.', body: z.array(z.string()), headers: { 'X-Total': 'How many.' } } },
     }),
     fail: operation({ ...GET, path: '/fail' }),
+    think: operation({
+      ...GET,
+      method: 'POST',
+      path: '/think',
+      body: z.strictObject({ about: z.enum(['dams', 'leaks', 'ever']) }),
+      replies: { 200: { about: 'Words.', lines: z.object({ word: z.string() }) } },
+    }),
   };
   type Todos = typeof todos;
   const failure = new Error('canary');
@@ -703,7 +710,15 @@ describe('a client', () => {
       failed += 1;
       throw failure;
     },
+    think: ({ body, signal }) => ({ status: 200, lines: think(body.about, signal) }),
   });
+
+  async function* think(about: string, signal: AbortSignal) {
+    yield { word: 'Dämme' };
+    yield { word: 'halten', secret: 'canary' };
+    if (about === 'leaks') throw failure;
+    if (about === 'ever') for await (const [word] of on(new EventEmitter(), 'never', { signal })) yield { word };
+  }
 
   type Call = <Result>(run: (client: Client<Todos>) => Promise<Result>) => Promise<Result>;
 
@@ -760,6 +775,30 @@ describe('a client', () => {
       expect(headers.get('ETag')).toMatch(/^(?:W\/)?"all%20of%20them"$/);
     });
 
+    it('reads lines while they are made, until one breaks off', async () => {
+      const words: string[] = [];
+      const read = (about: 'dams' | 'leaks') =>
+        call(async (client) => {
+          const thought = await client.post('/think', { body: { about } });
+          if (thought.ok) for await (const { word } of thought.lines) words.push(word);
+        });
+      await read('dams');
+      expect(words.splice(0)).toEqual(['Dämme', 'halten']);
+      await expect(read('leaks')).rejects.toThrow(
+        call === inProcess ? 'canary' : /^The answer .*broke off \(.{36}\)\.$/,
+      );
+      expect(words).toEqual(['Dämme', 'halten']);
+    });
+
+    it('stops to read lines when it is aborted', async () => {
+      const leaving = new AbortController();
+      const read = call(async (client) => {
+        const thought = await client.post('/think', { body: { about: 'ever' }, signal: leaving.signal });
+        if (thought.ok) for await (const { word } of thought.lines) if (word === 'halten') leaving.abort();
+      });
+      await expect(read).rejects.toMatchObject({ name: 'AbortError' });
+    });
+
     it('stops when it is aborted', async () => {
       const signal = AbortSignal.abort(new Error('left'));
       await expect(call((client) => client.get('/fail', { signal }))).rejects.toThrow('left');
@@ -789,6 +828,9 @@ describe('a client', () => {
       const todo = await client.get('/todos/:id', { params: { id: 1 } });
       // @ts-expect-error The reply has no such field.
       if (todo.ok) return todo.body.name;
+      const thought = await client.post('/think', { body: { about: 'dams' } });
+      // @ts-expect-error The lines have no such field.
+      if (thought.ok) for await (const { words } of thought.lines) return words;
       // @ts-expect-error The operation has no such problem.
       return !todo.ok && todo.problem.status === 409;
     };

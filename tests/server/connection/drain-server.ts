@@ -1,4 +1,5 @@
 import { EventEmitter, on } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
 import * as z from 'zod';
 import { implement } from '../../../src/server/api/implement.ts';
@@ -26,6 +27,11 @@ const routes = Router()
   .get('/endless', (_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' });
     res.write('event');
+  })
+  .all('/answer', (_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    res.write('first ');
+    setTimeout(() => res.end('last'), 400);
   })
   .get('/big', (_req, res) => void res.end(Buffer.alloc(20_000_000, 'x')))
   .get('/stand-still', (_req, res) => {
@@ -59,6 +65,13 @@ const feed = operation({
   method: 'GET',
   path: '/feed',
   summary: 'Follow',
+  replies: { 200: { about: 'A line each.', lines: z.string(), isEndless: true } },
+});
+
+const answer = operation({
+  method: 'GET',
+  path: '/answer',
+  summary: 'Answer',
   replies: { 200: { about: 'A line each.', lines: z.string() } },
 });
 
@@ -67,7 +80,17 @@ async function* follow(signal: AbortSignal) {
   for await (const [name] of on(new EventEmitter(), 'never', { signal })) yield String(name);
 }
 
-const api = [implement({ feed }, { feed: ({ signal }) => ({ status: 200, lines: follow(signal) }) }), createFakeApi()];
+async function* think(signal: AbortSignal) {
+  yield 'first';
+  await sleep(400, undefined, { signal });
+  yield 'last';
+}
+
+const handlers = {
+  feed: ({ signal }: { signal: AbortSignal }) => ({ status: 200, lines: follow(signal) }) as const,
+  answer: ({ signal }: { signal: AbortSignal }) => ({ status: 200, lines: think(signal) }) as const,
+};
+const api = [implement({ feed, answer }, handlers), createFakeApi()];
 
 const { log, flush } = await createLogger({ level: 'info', terminal: false });
 const funnel = createFunnel(testMaker, { log });

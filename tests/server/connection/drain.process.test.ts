@@ -15,6 +15,7 @@ const toPath = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const folder = createFolder(afterAll);
 const SCRIPT = join(folder, 'drain-server.mjs');
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const follow = 'GET /endless HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n';
 
 type Whole = Promise<ReturnType<typeof parseReply> & { readonly text: string }>;
 
@@ -89,13 +90,32 @@ describe.concurrent('a stop', () => {
     expect(output()).not.toContain('Connections were cut');
   });
 
+  it('lets streamed answers to requests that are not repeated finish, also server-sent events and lines', async (context) => {
+    const { open, stop, ended, output } = await run(context);
+    const post = 'POST /answer HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nContent-Length: 0\r\n\r\n';
+    const asked = [await open(post), await open(get('/answer')), await open(get('/api/answer'))];
+    stop();
+    for (const { whole } of asked) expect((await whole).text).toMatch(/first[\s\S]*last"?\n?\r\n0\r\n\r\n$/);
+    expect((await ended()).code).toBe(0);
+    expect(output()).not.toContain('Connections were cut');
+  });
+
+  it('cuts a streamed answer at the deadline, and logs that', async (context) => {
+    const { open, stop, ended, output } = await run(context, { deadline: 500 });
+    const { whole } = await open(get('/endless'));
+    stop();
+    expect((await whole).text).not.toContain('\r\n0\r\n\r\n');
+    expect((await ended()).code).toBe(1);
+    expect(output()).toMatch(/"path":"\/endless",.*"cut":true,"msg":"request"/);
+  });
+
   it('ends server-sent events, also of a request during the stop', async (context) => {
     const { open, stop, ended, output } = await run(context, { deadline: 30_000 });
-    const early = await open(get('/endless'));
+    const early = await open(follow);
     const { socket, whole } = await open('');
     stop();
     await sleep(150);
-    socket.write(get('/endless'));
+    socket.write(follow);
     for (const { text } of [await early.whole, await whole]) expect(text).toMatch(/event\r\n0\r\n\r\n$/);
     expect((await ended()).code).toBe(0);
     expect(output()).not.toContain('Connections were cut');
@@ -112,7 +132,7 @@ describe.concurrent('a stop', () => {
 
   it.for([
     ['accepted before the stop', '/livez', 100, 'ok\n'],
-    ['can only hand over slowly', '/busy', 60, 'done'],
+    ['can only hand over slowly', '/busy', 30, 'done'],
   ] as const)('answers connections that the kernel %s', async ([, path, count, body], context) => {
     const { open, stop, ended } = await run(context);
     await open(get('/stand-still'));
@@ -234,6 +254,6 @@ describe.concurrent('a process-level error', () => {
     expect((await ask('/throw-outside')).body).toContain('answered');
     expect((await ended()).code).toBe(1);
     expect((await slow.whole).body).toBe('slow and whole');
-    expect(output()).toContain('"origin":"process"');
+    expect(output()).toContain('"kind":"server-exit","origin":"process"');
   });
 });

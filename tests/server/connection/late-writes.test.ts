@@ -16,8 +16,9 @@ it.each([true, false])(
       res.write('late');
     };
     const server = await startTestServer({ log, compression, steps: [late] });
-    const ask = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
-    await ask('/late-event');
+    const ask = (path: string, accept = '*/*') =>
+      fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { accept } });
+    await ask('/late-event', 'text/event-stream');
     const response = await ask('/late');
     expect(await response.text()).toBe('whole');
     const title = expect.stringContaining('LateWrite: The reply had ended');

@@ -114,7 +114,8 @@ it.each([
   const routes: (string | undefined)[] = [];
   const metrics = { count() {}, observeRequest: ({ route }: { route: string | undefined }) => void routes.push(route) };
   const { port } = await startTestServer({ log, metrics, existingApp: { app } });
-  await askRaw(port, `GET ${path} HTTP/1.1`);
+  const accept = path === '/old/events' ? 'text/event-stream' : '*/*';
+  await askRaw(port, `GET ${path} HTTP/1.1`, ['Host: localhost', `Accept: ${accept}`]);
   await lineOf(lines);
   expect(routes).toEqual(expected === 'not measured' ? [] : [expected]);
 });

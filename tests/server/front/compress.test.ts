@@ -53,7 +53,7 @@ it.each<[string, Act, headers: (string | undefined)[], accepted?: string | null]
   ['an archive', (res) => res.type('zip').end(LONG), [undefined, undefined, `${LONG.length}`]],
   ['events', (res) => res.type('text/event-stream').end(LONG), [undefined, undefined, `${LONG.length}`]],
 ])('%s', async (_name, act, [encoding, vary, length], accepted = 'gzip') => {
-  const app = express().use(compress(), (_req, res) => void act(res));
+  const app = express().use(compress, (_req, res) => void act(res));
   const port = await listenInTest(createServer(app));
   const given = accepted === null ? [] : [`Accept-Encoding: ${accepted}`];
   const { headers } = await askRaw(port, 'GET / HTTP/1.1', ['Host: localhost', ...given]);
@@ -61,7 +61,7 @@ it.each<[string, Act, headers: (string | undefined)[], accepted?: string | null]
 });
 
 it('a response without a body has the same Vary header, and names no length that GET would not send', async () => {
-  const app = express().use(compress(), (req, res) => {
+  const app = express().use(compress, (req, res) => {
     if (req.method === 'GET') res.type('html').status(304).end();
     else res.writeHead(200, { 'Content-Type': 'text/html', 'Content-Length': TEXT.length }).end();
   });
@@ -88,7 +88,7 @@ it('a part of a file is not compressed, and a compressed file offers no parts', 
 describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) => {
   /** Uses `fetch`, which decompresses while it reads. */
   async function fetchFrom(handler: RequestHandler): Promise<Response> {
-    const port = await listenInTest(createServer(express().use(compress(), handler)));
+    const port = await listenInTest(createServer(express().use(compress, handler)));
     return fetch(`http://127.0.0.1:${port}/`, { headers: { 'accept-encoding': encoding } });
   }
 

@@ -92,6 +92,14 @@ it('lets a worker do what the page can: run scripts of this site, and connect', 
   expect(policy.forNonce('abc')).toContain("worker-src 'self' blob:;");
 });
 
+it('lets pages and workers compile WebAssembly, if the product says so', () => {
+  const policy = createContentPolicy({ webAssembly: true }, STYLED);
+  expect(policy.forNonce('abc')).toContain("script-src 'nonce-abc' 'strict-dynamic' 'wasm-unsafe-eval';");
+  expect(policy.forStatic()).toContain(" 'strict-dynamic' 'wasm-unsafe-eval';");
+  expect(policy.forScriptFiles()).toContain("script-src 'self' 'wasm-unsafe-eval';");
+  expect(createContentPolicy({ webAssembly: false }, STYLED).forStatic()).not.toContain('wasm');
+});
+
 it('allows the inline scripts of a product by their hashes, in every page', () => {
   const policy = createContentPolicy({ inlineScript: ['theme();'] }, STYLED);
   const hash = `'sha256-${createHash('sha256').update('theme();').digest('base64')}'`;

@@ -35,6 +35,7 @@ describe('an overloaded server', () => {
   >([
     ['a prefetch of page data', '/_data/orders', 0.5, 'get', PREFETCH],
     ['a prefetch of a page', '/orders', 0.5, 'get', PREFETCH],
+    ["a browser's prefetch of a page", '/orders', 0.5, 'get', { 'Sec-Purpose': 'prefetch;prerender' }],
     ['a page', '/orders', 1],
     ['HEAD of a page', '/orders', 1, 'head'],
     ['page data', '/_data/orders', 1],

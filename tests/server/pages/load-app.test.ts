@@ -46,6 +46,20 @@ it('names a page without a component', async () => {
   );
 });
 
+it('names a page that needs a browser as it loads', async () => {
+  const page = () => Promise.reject(new ReferenceError('window is not defined'));
+  await expect(startPages([{ id: 'map', path: '/map', page }])).rejects.toThrow(
+    new WiringError(
+      'The page "map" cannot be loaded on the server: window is not defined. If a package needs a browser as it loads, import it in an effect: see docs/recipes/component-libraries.md#packages-for-browsers-only.',
+    ),
+  );
+});
+
+it('leaves any other error of a page as it is', async () => {
+  const error = new ReferenceError("Cannot access 'theme' before initialization");
+  await expect(startPages([{ id: 'map', path: '/map', page: () => Promise.reject(error) }])).rejects.toBe(error);
+});
+
 it.each<[string, `/${string}`, `/${string}`]>([
   ['the same path', '/live', '/live'],
   ['another name of a parameter', '/orders/:id/edit', '/orders/:slug/edit'],

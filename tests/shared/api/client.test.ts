@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-it('adds at most 1.5 KB to a page', async () => {
+it('adds at most 1.75 KB to a page', async () => {
   const { outputFiles } = await build({
     stdin: { contents: "export { createClient } from './src/shared/api/client.ts'", resolveDir: '.' },
     bundle: true,
@@ -10,5 +10,5 @@ it('adds at most 1.5 KB to a page', async () => {
     format: 'esm',
     write: false,
   });
-  expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(1536);
+  expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(1792);
 });

@@ -32,6 +32,12 @@ describe('errorPages', () => {
     expect(html).toContain('<a href="/">');
   });
 
+  it('offers another try, but not for a page that is gone', () => {
+    const again = KINDS.filter((kind) => render(kind).includes('Try again</a>'));
+    expect(again).toEqual(['unauthorized', 'public', 'failure']);
+    expect(render('public', { ...ERRORS.public, status: 410 })).not.toContain('Try again');
+  });
+
   it('shows on which side a failure happened, and the sentence with the host', () => {
     const sentence = 'Application error: a client-side exception has occurred while loading the host weir.example';
     const html = render('failure');

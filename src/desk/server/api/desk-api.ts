@@ -22,12 +22,8 @@ interface DeskApiOptions {
 
 /** Serves the operators' actions to programs. It answers every request under its path. */
 export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): RequestHandler {
-  const context: ApiContext = {
-    auth: createCallerAuth(checkToken),
-    calls,
-    facts,
-  };
-  const parts = PARTS.map((toPart) => toPart(context));
+  const context: ApiContext = { auth: createCallerAuth(checkToken), calls, facts };
+  const parts = [incidentsApi, incidentApi, occurrencesApi].map((toPart) => toPart(context));
   const { operations, handlers } = mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT });
   return Router()
     .use(privateReplies(), keepPrivate, requireCaller(context.auth))
@@ -36,8 +32,6 @@ export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): Req
     .use(apiNotFound())
     .use(tellAway);
 }
-
-const PARTS = [incidentsApi, incidentApi, occurrencesApi];
 
 const PROBLEMS = {
   401: 'The token is missing or not valid.',

@@ -161,7 +161,7 @@ function toHeaders(incident: IncidentShape, asked: string): Record<string, strin
   const { digest, environment } = incident;
   return {
     ETag: toIncidentTag(incident),
-    ...(!asked.startsWith(digest) && {
+    ...(parseAddress(asked)?.digest !== digest && {
       'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
     }),
   };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
+import { parseAddress } from '#engine/tracker';
 import { Occurrence } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
@@ -62,9 +63,10 @@ export function occurrencesApi(context: ApiContext): ApiPart {
           }),
         };
       },
-      async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
-        const { incident } = await requireFound(context, digest, query.environment);
-        const isGone = await calls.deleteOccurrence(incident.key, occurrence, caller.name);
+      async deleteOccurrence({ params, query, caller }) {
+        const { incident } = await requireFound(context, params.digest, query.environment);
+        const { occurrence } = parseAddress(incident.digest + params.occurrence) ?? {};
+        const isGone = occurrence && (await calls.deleteOccurrence(incident.key, occurrence, caller.name));
         if (!isGone) throw new HttpError(404, GONE);
         return { status: 204 };
       },

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { parseAddress } from '#engine/tracker';
 import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_FILTER_LENGTH } from '../read-view.ts';
-import { isCursor } from '../store/cursor.ts';
+import { parseCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */
@@ -13,22 +12,6 @@ const MAX_LIMIT = 100;
 const MAX_GROWTH = 1_000_000;
 
 const NO_CURSOR = 'This is not a `next` value of this list in this order. Omit it to start at the beginning.';
-
-/** Accepts a part of an address in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
-function spelled(read: (text: string) => string | undefined, refusal: string) {
-  return z.string().transform((text, context) => {
-    const found = read(text);
-    if (found !== undefined) return found;
-    context.addIssue(refusal);
-    return z.NEVER;
-  });
-}
-
-const Occurrence = spelled(
-  // Spelled like the second half of an address.
-  (text) => parseAddress(`00000000${text}`)?.occurrence,
-  'This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.',
-).describe('The last 8 characters of an address: `9F4W0R6B`.');
 
 const word = z.string().trim().min(1).max(MAX_FILTER_LENGTH);
 
@@ -41,15 +24,14 @@ export const InEnvironment = z.strictObject({
   ),
 });
 
-const Address = spelled((text) => {
-  const { digest, occurrence } = parseAddress(text) ?? {};
-  return occurrence === undefined ? digest : `${digest}-${occurrence}`;
-}, 'This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.').describe(
-  'A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.',
-);
+/** In any spelling: in upper or lower case, with hyphens or without. */
+const digest = z.string().describe('A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.');
 
-export const OfIncident = z.strictObject({ digest: Address });
-export const OfOccurrence = z.strictObject({ digest: Address, occurrence: Occurrence });
+export const OfIncident = z.strictObject({ digest });
+export const OfOccurrence = z.strictObject({
+  digest,
+  occurrence: z.string().describe('The last 8 characters of an address: `9F4W0R6B`.'),
+});
 
 const limit = z.int().min(1).max(MAX_LIMIT).default(USUAL_LIMIT).describe('The maximum number of items.');
 const after = z.string().optional().describe('`next` of the previous page.');
@@ -78,14 +60,14 @@ export const ListQuery = z
     limit,
     after,
   })
-  .refine(({ after, sort }) => after === undefined || isCursor(after, sort), {
+  .refine(({ after, sort }) => after === undefined || parseCursor(after, sort), {
     path: ['after'],
     error: NO_CURSOR,
   });
 
 export const OccurrenceQuery = z
   .strictObject({ ...InEnvironment.shape, limit, after })
-  .refine(({ after }) => after === undefined || isCursor(after, OCCURRENCE_ORDER), {
+  .refine(({ after }) => after === undefined || parseCursor(after, OCCURRENCE_ORDER), {
     path: ['after'],
     error: NO_CURSOR,
   });

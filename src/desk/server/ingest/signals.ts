@@ -20,7 +20,8 @@ const STORE = 4;
 /** Indexes in 64-bit words, after six 32-bit ones. */
 const POSITION = 3;
 const INHERITED = 4;
-const BYTES = 40;
+const HEAP = 5;
+const BYTES = 48;
 const SEGMENT_SHIFT = 32n;
 
 /** @param buffer the buffer of the other thread. A new one by default */
@@ -30,8 +31,14 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
 
   return {
     buffer,
-    /** Called by the main thread to show that it is not blocked. */
-    pulse: () => void Atomics.add(words, PULSE, 1),
+    /** Called by the main thread to show that it is not blocked. @param heap what it uses (bytes) */
+    pulse(heap: number): void {
+      Atomics.store(longs, HEAP, BigInt(heap));
+      Atomics.add(words, PULSE, 1);
+    },
+    get heap(): number {
+      return Number(Atomics.load(longs, HEAP));
+    },
     get pulses() {
       return Atomics.load(words, PULSE);
     },

@@ -20,9 +20,10 @@ const RETRY_INTERVAL = 5 * Second;
 /** How long before a day its salt is read (ms). Longer than the refresh interval. */
 const AHEAD = 2 * Hour;
 
-/** Returns the hash of an address or id. */
-export function toVisitorHash(salt: string, text: string): string {
-  return createHmac('sha256', salt).update(text).digest('base64url').slice(0, 16);
+/** Returns the hash of an address, or of the /64 network of an IPv6 address, or of an id. */
+export function toVisitorHash({ day, salt }: Salt, text: string): string {
+  const words = day === NO_DAY ? text : toSender(text);
+  return createHmac('sha256', salt).update(words).digest('base64url').slice(0, 16);
 }
 
 interface VisitorsOptions {
@@ -58,7 +59,7 @@ export function createVisitors({ readSalts, now = Date.now }: VisitorsOptions) {
   function hash(day: number, text: string): string {
     const salt = find(day);
     if (!stored.has(salt)) unstored.set(salt, day);
-    return toVisitorHash(salt, text);
+    return toVisitorHash({ day, salt }, text);
   }
 
   /** Reads the salts again. Rejects if the store does not answer. */
@@ -89,9 +90,9 @@ export function createVisitors({ readSalts, now = Date.now }: VisitorsOptions) {
   }
 
   return {
-    /** Hashes an address, or the /64 network of an IPv6 address, or the product's id. */
+    /** Hashes an address, or the product's id. */
     toVisitor: ({ address, id }: Visitor): string =>
-      id === undefined ? hash(toDay(now()), toSender(address)) : hash(NO_DAY, id),
+      id === undefined ? hash(toDay(now()), address) : hash(NO_DAY, id),
     refresh,
     /** Reads the salts now, and whenever they are due. */
     start(): void {

@@ -8,8 +8,6 @@ import { presentTitle } from '../views/present-incident-row.ts';
 /** One incident in a message. It contains untrusted text, which each format makes harmless in its own way. */
 interface MessageItem {
   readonly event: NotificationEvent;
-  /** The beginning of a subject: `New`, `Regression`, `Frequent`. */
-  readonly label: string;
   /** A sentence with the reason for the notification. */
   readonly why: string;
   readonly incident: Incident;
@@ -35,6 +33,7 @@ export interface MessageFacts {
   readonly deskOrigin: string | undefined;
 }
 
+/** The beginnings of subjects. */
 export const EVENT_LABELS: Readonly<Record<NotificationEvent, string>> = {
   new: 'New',
   regressed: 'Regression',
@@ -50,12 +49,9 @@ export function toMessage(
 ): Message {
   const items = claimed.items.map(({ event, incident }) => ({
     event,
-    label: EVENT_LABELS[event],
-    why: toWhy(event, incident),
+    why: incident.kind === 'server-exit' ? `${toWhy(event, incident)} It ended the server.` : toWhy(event, incident),
     incident,
-    link:
-      deskOrigin +
-      toIncidentHref(incident.digest, undefined, incident.environment === environment ? '' : incident.environment),
+    link: deskOrigin + toIncidentHref(incident.digest, undefined, incident.environment, environment),
   }));
   const environments = new Set(claimed.items.map(({ incident }) => incident.environment));
   return {
@@ -97,7 +93,7 @@ function toSubject({ environment, items }: Message): string {
   const [first] = items;
   if (!first) return `[${environment}] Test`;
   if (items.length > 1) return `[${environment}] ${toPlural(items.length, 'incident')}`;
-  return `[${environment}] ${first.label}: ${presentTitle(first.incident)}`;
+  return `[${environment}] ${EVENT_LABELS[first.event]}: ${presentTitle(first.incident)}`;
 }
 
 /** Returns a message as plain text, for mail, Slack and Discord. Untrusted text becomes neither markup nor a link. */
@@ -107,7 +103,7 @@ export function toText(message: Message): string {
   return items
     .map((item) =>
       [
-        `${item.label}: ${defuse(presentTitle(item.incident))}`,
+        `${EVENT_LABELS[item.event]}: ${defuse(presentTitle(item.incident))}`,
         defuse(item.why),
         ...listFacts(item).map(([name, value]) => `${name}: ${defuse(value)}`),
         item.link,

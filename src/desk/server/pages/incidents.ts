@@ -9,7 +9,7 @@ import { toPlural } from '../../shared/words.ts';
 import { defined } from '../defined.ts';
 import { readScope, readView, toFilter } from '../read-view.ts';
 import type { StateChange } from '../store/change-incident.ts';
-import { isCursor } from '../store/cursor.ts';
+import { parseCursor } from '../store/cursor.ts';
 import { toKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
@@ -48,7 +48,7 @@ async function load({ url, context }: LoaderArgs<DeskContext>): Promise<Incident
   const view = readView(url.searchParams);
   if (view.search !== '') await goStraight(view.search, context);
   const asked = url.searchParams.get('after') ?? '';
-  const cursor = isCursor(asked, view.sort) ? asked : undefined;
+  const cursor = parseCursor(asked, view.sort) ? asked : undefined;
   const filter = toFilter(view, { now, environment: context.facts.environment });
   const [page, totals, builds] = await Promise.all([
     context.calls.listIncidents({ ...filter, limit: ROWS, cursor }),
@@ -76,7 +76,7 @@ async function goStraight(text: string, { calls, facts }: DeskContext): Promise<
   const found = await calls.resolveQuery(text);
   if (!found) return;
   const { digest, environment, occurrence } = found;
-  redirect(toIncidentHref(digest, occurrence, environment === facts.environment ? '' : environment));
+  redirect(toIncidentHref(digest, occurrence, environment, facts.environment));
 }
 
 /** Collects choices from the shown incidents and the started releases, because a query for all values would be slow. */

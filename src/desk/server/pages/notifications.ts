@@ -30,17 +30,18 @@ async function load({ context }: LoaderArgs<DeskContext>): Promise<Notifications
   return {
     now: Date.now(),
     canChange: canChange(context),
-    environment: context.facts.environment,
     targets: context.facts.targets,
-    notifications: shown.map(presentNotification),
+    notifications: shown.map((one) => presentNotification(one, context.facts.environment)),
   };
 }
 
-function presentNotification({ event, key, kind, title, ...rest }: NotificationRecord): NotificationShape {
+function presentNotification({ event, key, kind, title, ...rest }: NotificationRecord, own: string): NotificationShape {
+  const { digest, environment } = splitKey(key);
   return {
     ...rest,
     label: EVENT_LABELS[event],
-    ...splitKey(key),
+    digest,
+    scope: environment === own ? '' : environment,
     ...(title !== undefined && kind && { title: presentTitle({ kind, title }) }),
   };
 }

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '#engine/tracker';
 import { MAX_OCCURRENCES_PER_HOUR } from '../limits.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
-import { type IncidentKey, toKey } from './incident-key.ts';
+import { type IncidentKey, splitKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
 import { findByRequest, readOccurrence } from './occurrence-table.ts';
 import type { FoundIncident, Incident, Occurrence } from './records.ts';
@@ -84,10 +84,11 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
       const wanted = text.trim();
       const address = parseAddress(wanted);
       const found = address && (await find(address));
-      if (found) return toResolved(found.incident, found.occurrence?.occurrence ?? address.occurrence);
+      if (found) {
+        return { ...splitKey(found.incident.key), occurrence: found.occurrence?.occurrence ?? address.occurrence };
+      }
       const seen = await findByRequest(sql, wanted);
-      const incident = seen && (await readIncident(sql, seen.key));
-      return incident && toResolved(incident, seen.occurrence);
+      return seen && { ...splitKey(seen.key), occurrence: seen.occurrence };
     },
 
     /** Reports whether a digest leads to an incident in this environment, directly or by an alias. */
@@ -100,8 +101,4 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
       );
     },
   };
-}
-
-function toResolved({ digest, environment }: Incident, occurrence: string | undefined): Resolved {
-  return { digest, environment, occurrence };
 }

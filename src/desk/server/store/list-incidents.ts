@@ -2,7 +2,7 @@ import type { FailureKind } from '../../../shared/words.ts';
 import type { SortName } from '../../shared/page-data.ts';
 import type { IncidentState, Side } from '../../shared/shapes.ts';
 import { type Charts, readCharts } from './charts.ts';
-import { type Cursor, readCursor, writeCursor } from './cursor.ts';
+import { type Cursor, parseCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
 import type { Incident } from './records.ts';
@@ -58,16 +58,13 @@ const ORDERS: Readonly<Record<SortName, string>> = {
 /** Lists and counts incidents. */
 export function createIncidentList({ reader, environment }: StoreContext) {
   return {
-    /**
-     * Returns one page of the list.
-     *
-     * @throws RangeError if the cursor is not valid for this order
-     */
+    /** Returns one page of the list, the first one if the cursor is not of this order. */
     async listIncidents(query: IncidentQuery): Promise<IncidentPage> {
-      const { limit, sort = 'last', cursor, now = Date.now() } = query;
+      const { limit, sort = 'last', cursor = '', now = Date.now() } = query;
       const column = ORDERS[sort];
       const conditions = toConditions({ environment, ...query });
-      if (cursor !== undefined) conditions.push(afterCursor(column, readCursor(cursor, sort)));
+      const from = parseCursor(cursor, sort);
+      if (from) conditions.push(afterCursor(column, from));
       const { where, values } = toWhere(conditions);
       const rows = await reader.all<{ key: IncidentKey; sort_key: number }>(
         `SELECT i.key, ${column} AS sort_key FROM desk_incidents i ${where}
@@ -87,7 +84,7 @@ export function createIncidentList({ reader, environment }: StoreContext) {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         incidents: incidents.map((incident) => ({ ...incident, charts: charts(incident.key) })),
-        next: last && writeCursor({ order: sort, value: last.sort_key, id: last.key }),
+        next: last && writeCursor(sort, { value: last.sort_key, id: last.key }),
       };
     },
 

@@ -24,7 +24,7 @@ import type { NotificationRules, NotificationTarget, StoreContext } from './stor
 export type NotificationEvent = 'new' | 'regressed' | 'frequent';
 
 /** Times are by the store's clock. */
-export interface NotificationRecord extends Omit<NotificationShape, 'label' | 'digest' | 'environment'> {
+export interface NotificationRecord extends Omit<NotificationShape, 'label' | 'digest' | 'scope'> {
   readonly event: NotificationEvent;
   readonly key: IncidentKey;
   /** That of the incident, if it still exists. */

@@ -1,11 +1,11 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyAddress } from './alias-table.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+import { parseCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { toFactColumns } from './incident-table.ts';
+import { lockIncident, toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { rebuildSearch } from './search-text.ts';
-import { assignments, type Columns, inParts, placeholders, readShapes, type Sql } from './sql.ts';
+import { assignments, type Columns, inParts, placeholders, readShapes, type Sql, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface OccurrenceQuery {
@@ -22,7 +22,7 @@ interface OccurrencePage {
   readonly next?: string;
 }
 
-/** The order of a cursor over occurrences, for `isCursor`. */
+/** The order of a cursor over occurrences, for `parseCursor`. */
 export const OCCURRENCE_ORDER = 'at';
 
 interface OccurrenceRow extends Omit<Occurrence, 'isFull' | 'full'> {
@@ -61,9 +61,8 @@ export type OccurrenceTable = ReturnType<typeof createOccurrenceTable>;
 
 export function createOccurrenceTable({ reader: sql }: StoreContext) {
   return {
-    async listOccurrences(key: IncidentKey, { limit, cursor }: OccurrenceQuery): Promise<OccurrencePage> {
-      const from =
-        cursor === undefined ? { value: Number.MAX_SAFE_INTEGER, id: '' } : readCursor(cursor, OCCURRENCE_ORDER);
+    async listOccurrences(key: IncidentKey, { limit, cursor = '' }: OccurrenceQuery): Promise<OccurrencePage> {
+      const from = parseCursor(cursor, OCCURRENCE_ORDER) ?? { value: Number.MAX_SAFE_INTEGER, id: '' };
       const rows = await readShapes<OccurrenceRow>(
         sql,
         `SELECT ${COLUMNS} FROM desk_occurrences WHERE key = ? AND ${STEPS.older} LIMIT ?`,
@@ -73,7 +72,7 @@ export function createOccurrenceTable({ reader: sql }: StoreContext) {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         occurrences: page.map(toOccurrence),
-        next: last && writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }),
+        next: last && writeCursor(OCCURRENCE_ORDER, { value: last.at, id: last.occurrence }),
       };
     },
   };
@@ -135,10 +134,19 @@ export async function findByRequest(
 /** The most full records that are read to rebuild an incident, more than the search text has room for. */
 const MAX_REBUILT = 50;
 
-/** Splits occurrences by incident, for short transactions that each lock one incident. */
-export function* byIncident(rows: readonly KeyAddress[]): Generator<readonly [IncidentKey, readonly string[]]> {
+/** Works on occurrences in short transactions, each of which has locked one incident. */
+export async function forEachIncident(
+  driver: SqlDriver,
+  rows: readonly KeyAddress[],
+  work: (sql: Sql, key: IncidentKey, occurrences: readonly string[]) => Promise<void>,
+): Promise<void> {
   for (const [key, group] of Map.groupBy(rows, (row) => row.key)) {
-    for (const part of inParts(group.map(({ occurrence }) => occurrence))) yield [key, part];
+    for (const part of inParts(group.map(({ occurrence }) => occurrence))) {
+      await driver.transaction(async (sql) => {
+        await lockIncident(sql, key);
+        await work(sql, key, part);
+      });
+    }
   }
 }
 

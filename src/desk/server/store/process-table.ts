@@ -1,7 +1,6 @@
 import type { Failure, InFlightRequest } from '#engine/tracker';
 import { toNewOccurrence } from './ingest/batch.ts';
 import { storeBatch } from './ingest/ingest-batch.ts';
-import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface ProcessStart {
@@ -17,12 +16,15 @@ export interface Heartbeat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */
   readonly memory: number;
+  /** Of its main thread, at the last pulse (bytes). */
+  readonly heap: { readonly used: number; readonly limit: number };
   /** How long its main thread has been blocked (ms), or 0. */
   readonly blockedMs: number;
 }
 
-/** The record of a dead process. */
-export interface DeadProcess extends ProcessStart, Heartbeat {
+/** The record of a dead process. Of one that never reached the store, nothing else is known, and it has no requests. */
+export interface DeadProcess extends ProcessStart, Partial<Omit<Heartbeat, 'inFlight'>> {
+  readonly inFlight: Heartbeat['inFlight'];
   /** When it sent its last heartbeat (ms since 1970, by the store's clock). */
   readonly beatAt: number;
 }
@@ -33,13 +35,13 @@ export function createProcessTable(context: StoreContext) {
   /** @param beatAt an expression. @param onConflict what to do if the process is known */
   async function store(
     { id, build, release, environment, startedAt }: ProcessStart,
-    { inFlight, memory, blockedMs }: Heartbeat,
+    state: Pick<Heartbeat, 'inFlight'>,
     { beatAt, onConflict }: { readonly beatAt: string; readonly onConflict: string },
   ): Promise<void> {
     await driver.run(
-      `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${beatAt}) ON CONFLICT (id) ${onConflict}`,
-      [id, build, release, environment, startedAt, memory, JSON.stringify(inFlight), Math.round(blockedMs)],
+      `INSERT INTO desk_processes (id, build, release, environment, started_at, state, beat_at)
+        VALUES (?, ?, ?, ?, ?, ?, ${beatAt}) ON CONFLICT (id) ${onConflict}`,
+      [id, build, release, environment, startedAt, JSON.stringify(state)],
     );
   }
 
@@ -51,22 +53,17 @@ export function createProcessTable(context: StoreContext) {
     storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat): Promise<void> =>
       store(start, heartbeat, {
         beatAt: driver.dialect.now,
-        onConflict: `DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
-          blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL
+        onConflict: `DO UPDATE SET state = excluded.state, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL
           WHERE desk_processes.ended IS NULL OR desk_processes.ended <> 'clean'`,
       }),
 
     /** Records a process that left a journal but never reached the store. */
     storeUnknown: (start: ProcessStart): Promise<void> =>
-      store(
-        start,
-        { inFlight: [], memory: 0, blockedMs: 0 },
-        { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' },
-      ),
+      store(start, { inFlight: [] }, { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' }),
 
     async storeEnd(id: string): Promise<void> {
       await driver.run(
-        `UPDATE desk_processes SET ended = 'clean', ended_at = ${driver.dialect.now}, in_flight = '[]' WHERE id = ?`,
+        `UPDATE desk_processes SET ended = 'clean', ended_at = ${driver.dialect.now}, state = '' WHERE id = ?`,
         [id],
       );
     },
@@ -82,12 +79,14 @@ export function createProcessTable(context: StoreContext) {
 
     /** @returns undefined if the process has ended or is unknown */
     async readUnended(id: string): Promise<DeadProcess | undefined> {
-      const [row] = await driver.all<Omit<DeadProcess, 'inFlight'> & { inFlight: string }>(
-        `SELECT id, build, release, environment, started_at AS "startedAt", beat_at AS "beatAt", memory,
-          in_flight AS "inFlight", blocked_ms AS "blockedMs" FROM desk_processes WHERE id = ? AND ended IS NULL`,
+      const [row] = await driver.all<Omit<DeadProcess, keyof Heartbeat> & { state: string }>(
+        `SELECT id, build, release, environment, started_at AS "startedAt", beat_at AS "beatAt", state
+          FROM desk_processes WHERE id = ? AND ended IS NULL`,
         [id],
       );
-      return row && { ...row, inFlight: JSON.parse(row.inFlight) as readonly InFlightRequest[] }; // from `storeHeartbeat`
+      if (!row) return undefined;
+      const { state, ...start } = row;
+      return { ...start, ...(JSON.parse(state) as Heartbeat) }; // from `store`
     },
 
     /**
@@ -97,7 +96,12 @@ export function createProcessTable(context: StoreContext) {
      */
     recordDeath: (id: string, full: Failure, environment: string): Promise<boolean> =>
       driver.transaction(async (sql) => {
-        if (!(await claimDead(sql, id))) return false;
+        const claimed = await sql.run(
+          // The incident has its state.
+          "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, state = '' WHERE id = ? AND ended IS NULL",
+          [id],
+        );
+        if (claimed === 0) return false;
         await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
         return true;
       }),
@@ -110,14 +114,4 @@ export function createProcessTable(context: StoreContext) {
       return row?.environment;
     },
   };
-}
-
-/** Records that a process died. @returns false if it has ended, or another process recorded its death */
-async function claimDead(sql: Sql, id: string): Promise<boolean> {
-  const claimed = await sql.run(
-    // The incident has the requests in flight.
-    "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, in_flight = '[]' WHERE id = ? AND ended IS NULL",
-    [id],
-  );
-  return claimed > 0;
 }

@@ -1,13 +1,12 @@
-import { Minute } from '../../../shared/units.ts';
+import { Day, Minute } from '../../../shared/units.ts';
+import { NO_DAY } from '../ingest/visitors.ts';
 import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
 import type { KeyAddress } from './alias-table.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { lockIncident } from './incident-table.ts';
-import { byIncident, deleteOccurrences } from './occurrence-table.ts';
+import { deleteOccurrences, forEachIncident } from './occurrence-table.ts';
 import { type Columns, insertRows, placeholders, readClock, readNumber, type SqlDriver } from './sql.ts';
-import { dropOldSalts } from './visitor-table.ts';
 
 export interface RetentionOptions {
   /** The running build. Its files are never deleted. */
@@ -39,7 +38,6 @@ const ENOUGH = 0.9;
 export async function retain(driver: SqlDriver, options: RetentionOptions): Promise<RetentionReport> {
   const now = await readClock(driver);
   await dropOldBuilds(driver, options.build);
-  await dropOldSalts(driver);
   await dropByAge(driver, now - options.maxAge, now);
   await driver.reclaim();
   const deletedForSize = await shrink(driver, options.maxBytes);
@@ -50,7 +48,12 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
 /** @param before milliseconds since 1970 */
 async function dropByAge(driver: SqlDriver, before: number, now: number): Promise<void> {
   while ((await dropOccurrences(driver, `at < ${before}`)) === DELETE_BATCH);
+  const today = Math.floor(now / Day);
+  // A replica with a wrong clock can have asked for a day far in the future.
+  const ofOtherDays = `day <> ${NO_DAY} AND day NOT BETWEEN ${today - 1} AND ${today + 1}`;
   const old: readonly (readonly [table: string, key: string, where: string])[] = [
+    ['desk_salts', 'day', ofOtherDays],
+    ['desk_local_salts', 'day, salt', ofOtherDays],
     ['desk_hours', 'key, hour', `hour < ${Math.min(before, now - HOUR_AGE)}`],
     // The latest release of each incident stays.
     [
@@ -168,17 +171,14 @@ function dropPayloads(where: string): Shrinking {
       bytes += row.bytes;
       return true;
     });
-    for (const [key, part] of byIncident(rows)) {
-      await driver.transaction(async (sql) => {
-        await lockIncident(sql, key);
-        const moved = await sql.all<Columns>(
-          `DELETE FROM desk_occurrences WHERE key = ? AND occurrence IN (${placeholders(part)})
-            RETURNING key, occurrence, at, side, build, release, route, request_id, trace_id, visitor`,
-          [key, ...part],
-        );
-        await insertRows(sql, 'desk_occurrences', moved);
-      });
-    }
+    await forEachIncident(driver, rows, async (sql, key, part) => {
+      const moved = await sql.all<Columns>(
+        `DELETE FROM desk_occurrences WHERE key = ? AND occurrence IN (${placeholders(part)})
+          RETURNING key, occurrence, at, side, build, release, route, request_id, trace_id, visitor`,
+        [key, ...part],
+      );
+      await insertRows(sql, 'desk_occurrences', moved);
+    });
     return { rows: rows.length, bytes };
   };
 }
@@ -191,12 +191,7 @@ async function dropOccurrences(driver: SqlDriver, where: string, limit = DELETE_
   const rows = await driver.all<KeyAddress>(
     `SELECT key, occurrence FROM desk_occurrences WHERE ${where} ORDER BY at LIMIT ${limit}`,
   );
-  for (const [key, part] of byIncident(rows)) {
-    await driver.transaction(async (sql) => {
-      await lockIncident(sql, key);
-      await deleteOccurrences(sql, key, part);
-    });
-  }
+  await forEachIncident(driver, rows, deleteOccurrences);
   return rows.length;
 }
 

@@ -140,9 +140,7 @@ const migrations: readonly Migration[] = [
         beat_at BIGINT NOT NULL,
         ended_at BIGINT,
         ended TEXT,
-        memory BIGINT NOT NULL,
-        in_flight TEXT NOT NULL,
-        blocked_ms BIGINT NOT NULL
+        state TEXT NOT NULL
       )`,
       `CREATE TABLE desk_builds (
         id TEXT PRIMARY KEY,

@@ -1,9 +1,7 @@
-import { Day } from '../../../shared/units.ts';
-import { NO_DAY, type Salt, toVisitorHash } from '../ingest/visitors.ts';
+import { type Salt, toVisitorHash } from '../ingest/visitors.ts';
 import { deleteAliasesOf, type KeyAddress } from './alias-table.ts';
-import { lockIncident } from './incident-table.ts';
-import { byIncident, deleteOccurrences } from './occurrence-table.ts';
-import { noteChange, type Sql } from './sql.ts';
+import { deleteOccurrences, forEachIncident } from './occurrence-table.ts';
+import { noteChange } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export function createVisitorTable({ driver, reader }: StoreContext) {
@@ -12,21 +10,12 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
       'SELECT key, occurrence FROM desk_occurrences WHERE visitor = ? ORDER BY key',
       [visitor],
     );
-    for (const [key, part] of byIncident(rows)) {
-      await driver.transaction(async (sql) => {
-        await lockIncident(sql, key);
-        await deleteAliasesOf(sql, key, part);
-        await deleteOccurrences(sql, key, part);
-        await noteChange(sql);
-      });
-    }
+    await forEachIncident(driver, rows, async (sql, key, part) => {
+      await deleteAliasesOf(sql, key, part);
+      await deleteOccurrences(sql, key, part);
+      await noteChange(sql);
+    });
     return rows.length;
-  }
-
-  /** Lists all salts that visitors were hashed with, several for a day if a process had to use its own. */
-  async function listSalts(): Promise<Salt[]> {
-    await dropOldSalts(driver);
-    return reader.all<Salt>('SELECT day, salt FROM desk_salts UNION SELECT day, salt FROM desk_local_salts');
   }
 
   return {
@@ -37,7 +26,6 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
      * @param used other salts that this process has used, so that visitors can be found by them
      */
     async readSalts(offers: readonly Salt[], used: readonly Salt[] = []): Promise<Salt[]> {
-      await dropOldSalts(driver);
       for (const { day, salt } of used) {
         await driver.run('INSERT INTO desk_local_salts (day, salt) VALUES (?, ?) ON CONFLICT DO NOTHING', [day, salt]);
       }
@@ -47,32 +35,25 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
       return driver.all<Salt>('SELECT day, salt FROM desk_salts');
     },
 
-    listSalts,
-
     /**
      * Deletes a visitor's occurrences, and rebuilds the texts of their incidents. Counts stay. If the deletion is
      * interrupted, or entries of the visitor were still in a journal, repeat it.
      *
-     * @param visitor the hash that the desk shows, or the product's own id
+     * @param visitor the hash that the desk shows, the product's own id, or an IP address, which finds failures of today
+     *   and yesterday: the salts of other days are gone
      * @returns the number of occurrences
      */
     async forgetVisitor(visitor: string): Promise<number> {
-      const own = (await listSalts()).filter(({ day }) => day === NO_DAY);
+      // There are several for a day if a process had to use its own.
+      const salts = await reader.all<Salt>(
+        'SELECT day, salt FROM desk_salts UNION SELECT day, salt FROM desk_local_salts',
+      );
       let deleted = 0;
-      for (const hash of [visitor, ...own.map(({ salt }) => toVisitorHash(salt, visitor))])
+      for (const hash of [visitor, ...salts.map((salt) => toVisitorHash(salt, visitor))]) {
         deleted += await deleteVisitor(hash);
+      }
       await driver.overwriteDeleted();
       return deleted;
     },
   };
-}
-
-export async function dropOldSalts(sql: Sql): Promise<void> {
-  // A replica with a wrong clock can have asked for a day far in the future.
-  for (const table of ['desk_salts', 'desk_local_salts']) {
-    await sql.run(
-      `DELETE FROM ${table} WHERE day <> ${NO_DAY}
-        AND (day < ${sql.dialect.now} / ${Day} - 1 OR day > ${sql.dialect.now} / ${Day} + 1)`,
-    );
-  }
 }

@@ -1,12 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { toSender } from '#engine/server';
 import { ConfigError, type Environment, parseAddress } from '#engine/tracker';
 import { STATE_WORDS } from '../../shared/choices.ts';
 import { toPlural } from '../../shared/words.ts';
-import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
 import { readView, toFilter } from '../read-view.ts';
 import { StoreError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
@@ -227,8 +224,7 @@ function hasWaiting(folder: string): boolean {
 /**
  * Deletes the failures of a visitor.
  *
- * @param text the address of one of the failures, an IP address, the visitor id that the desk shows, or the id that the
- *   product's `visitorId` returns. An IP address finds failures of today and yesterday: the salts of other days are gone
+ * @param text the address of one of the failures, or what `Store.visitors.forgetVisitor()` accepts
  * @returns the number of deleted failures
  */
 async function forgetVisitor(text: string, store: Store): Promise<number> {
@@ -241,13 +237,5 @@ async function forgetVisitor(text: string, store: Store): Promise<number> {
     if (visitor !== undefined) return store.visitors.forgetVisitor(visitor);
     return (await store.changes.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
   }
-  const visitors = [whom, ...(isIP(whom) > 0 ? await hashAddress(whom, store) : [])];
-  let count = 0;
-  for (const visitor of visitors) count += await store.visitors.forgetVisitor(visitor);
-  return count;
-}
-
-async function hashAddress(ip: string, store: Store): Promise<string[]> {
-  const salts = await store.visitors.listSalts();
-  return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
+  return store.visitors.forgetVisitor(whom);
 }

@@ -25,11 +25,6 @@ function toVisible(character: string): string {
 
 /** Returns JSON that is safe to print. The same characters are escaped, so that it parses to the same value. */
 export function toCleanJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(OBEYED, (character) =>
-    [...Array(character.length).keys()].map((at) => `\\u${toHex(character.charCodeAt(at))}`).join(''),
-  );
-}
-
-function toHex(unit: number): string {
-  return unit.toString(16).padStart(4, '0');
+  const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, null, 2).replace(OBEYED, (character) => character.split('').map(toEscape).join(''));
 }

@@ -25,7 +25,7 @@ import {
 } from '../../shared/words.ts';
 import { toClean } from './clean-text.ts';
 
-type Pair = readonly [name: string, value: string | undefined];
+type Pair = readonly [name: string, value: string | 0 | undefined];
 
 /** The most listed entries of each kind (a count). */
 const MOST = 20;
@@ -192,9 +192,10 @@ function toStory(story: StoryShape): string | undefined {
         'The process was killed, ran out of memory, or the machine stopped. No error was thrown.',
         toList([
           ['Last heartbeat', toExactTime(story.lastHeardAt)],
-          ['Uptime', story.startedAt === undefined ? undefined : toDuration(story.lastHeardAt - story.startedAt)],
-          ['Memory', story.memory === undefined ? undefined : toMebibytes(story.memory)],
-          ['Blocked for', story.blockedFor === undefined ? undefined : toDuration(story.blockedFor)],
+          ['Uptime', story.startedAt && toDuration(story.lastHeardAt - story.startedAt)],
+          ['Memory', story.memory && toMebibytes(story.memory)],
+          ['Heap', story.heap && `${toMebibytes(story.heap.used)} of ${toMebibytes(story.heap.limit)}`],
+          ['Blocked for', story.blockedFor && toDuration(story.blockedFor)],
         ]),
         toRequests(story.inFlight),
       ]);

@@ -49,8 +49,7 @@ export function presentIncident(
   function toIssueLink(template: string): string {
     const { digest, environment: own } = incident;
     const { file = '', line = '', route = '' } = place;
-    const scope = own === environment ? '' : own;
-    const url = `${links.origin ?? ''}${toIncidentHref(digest, shown?.occurrence, scope)}`;
+    const url = `${links.origin ?? ''}${toIncidentHref(digest, shown?.occurrence, own, environment)}`;
     const release = shown?.release ?? incident.lastRelease;
     const title = facts.title.slice(0, MAX_ISSUE_TITLE);
     return fillLink(template, { digest, title, url, release, environment: own, route, file, line });

@@ -38,10 +38,10 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
 };
 
 function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
-  const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
+  const { kind, level = kind === 'server-exit' ? 'fatal' : 'error', traceId, spanId, tags = {}, cut = [] } = failure;
   const errors = presentErrors(failure, links.source);
   return defined({
-    origin: ORIGIN_WORDS[origin],
+    origin: presentOrigin(failure),
     level,
     traceId,
     traceLink: traceId && links.trace && fillLink(links.trace, { traceId }),
@@ -57,6 +57,13 @@ function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
     extra: toPairs(toUntold(failure)),
     cut,
   });
+}
+
+/** Names the action, because an error without a stack says nothing else. A visitor can post any name. */
+function presentOrigin({ origin, request }: StoredFailure): string {
+  const { _action: action } = Object(Object(request?.body).fields) as { _action?: { value?: unknown } };
+  const name = origin === 'action' && /^[\w.-]{1,100}$/.exec(String(action?.value ?? ''))?.[0];
+  return name ? `in the action ${name}` : ORIGIN_WORDS[origin];
 }
 
 /** Presents a component. An element has only a name. Without source maps, the name is the minified one. */

@@ -1,5 +1,5 @@
 import { explainReactError } from '#engine/tracker';
-import type { StoryShape } from '../../shared/shapes.ts';
+import type { StoryOf, StoryShape } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import type { StoredFailure } from '../store/records.ts';
 
@@ -20,11 +20,10 @@ export function presentStory(failure: StoredFailure): StoryShape | undefined {
   // Browsers cannot report these kinds, so `extra` is as the server wrote it.
   if (kind === 'blocked-loop') return { kind, inFlight: (extra as unknown as StoryOf<typeof kind>).inFlight ?? [] };
   if (kind !== 'unclean-death') return undefined;
-  const { lastHeardAt, startedAt, memory, blockedFor, inFlight } = extra as unknown as StoryOf<typeof kind>;
-  return defined({ kind, lastHeardAt, startedAt, memory, blockedFor, inFlight });
+  const death = extra as unknown as StoryOf<typeof kind>;
+  const { lastHeardAt, startedAt, memory, heap, blockedFor, inFlight } = death;
+  return defined({ kind, lastHeardAt, startedAt, memory, heap, blockedFor, inFlight });
 }
-
-type StoryOf<Kind> = Extract<StoryShape, { kind: Kind }>;
 
 /** React's message is separate from the error if the two differ (`client/reporting/sentry.ts`). */
 function presentMismatch({ extra, errors }: StoredFailure): StoryShape {

@@ -72,7 +72,11 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
     {
       start: { id: process, build, release, environment, startedAt },
       folder: journal.folder,
-      readState: () => ({ inFlight: listRequests(), blockedMs: watchdog.blockedMs }),
+      readState: () => ({
+        inFlight: listRequests(),
+        heap: { used: signals.heap, limit: start.heapLimit },
+        blockedMs: watchdog.blockedMs,
+      }),
     },
     { holder, namespace, log },
   );

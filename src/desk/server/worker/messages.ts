@@ -38,6 +38,8 @@ export interface WorkerStart {
   /** Names this process and its journal. */
   readonly process: string;
   readonly startedAt: number;
+  /** The heap limit of the main thread (bytes). */
+  readonly heapLimit: number;
   readonly running: Running;
   readonly storing: Storing;
 }

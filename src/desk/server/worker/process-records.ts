@@ -127,7 +127,7 @@ export function markEnded(folder: string): void {
 /** Turns the last record of a process that was killed or ran out of memory into a failure. */
 function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
   const id = randomBytes(16).toString('hex');
-  const { blockedMs, memory, inFlight, startedAt, beatAt, build, release } = dead;
+  const { blockedMs, memory, heap, inFlight, startedAt, beatAt, build, release } = dead;
   return {
     id,
     occurrence: toOccurrence(id),
@@ -142,6 +142,7 @@ function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
       startedAt,
       lastHeardAt: beatAt,
       memory,
+      heap,
       inFlight,
       blockedFor: blockedMs || undefined,
     },

@@ -16,9 +16,8 @@ export function KindBadge({
 
 /** The state, and when it ends. */
 export function StateBadge({ status }: { readonly status: StatusShape }) {
-  const { state, isRegression } = status;
-  const look = state === 'open' && isRegression ? 'regression' : state;
-  return <span className={`${styles.badge} ${styles[look]}`}>{toStateWord(status)}</span>;
+  const word = toStateWord(status);
+  return <span className={`${styles.badge} ${styles[word.toLowerCase()]}`}>{word}</span>;
 }
 
 /** Counts per side. */

@@ -22,16 +22,20 @@ export function Panel({ title, aside, children }: PanelProps) {
   );
 }
 
-/** A list of names and values, rendered as text because strangers can choose both. */
-export function Pairs({ of: pairs }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) {
+export type Pair = readonly [name: string, value: ReactNode];
+
+/** A list of names and values, without empty ones. Both are rendered as text because strangers can choose them. */
+export function Pairs({ of: pairs }: { readonly of: readonly Pair[] }) {
   return (
     <dl className={styles.pairs}>
-      {pairs.map(([name, value], index) => (
-        <div key={index}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {pairs.map(([name, value], index) =>
+        value ? (
+          <div key={index}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ) : null,
+      )}
     </dl>
   );
 }

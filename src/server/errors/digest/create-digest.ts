@@ -65,7 +65,8 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const chain = input.errors.filter((error) => !isSynthetic(error));
   const errors = chain.length > 0 ? chain : input.errors;
   const { error, location } = findPrimary(errors, table);
-  const isNamed = input.kind !== undefined && input.kind !== 'exception';
+  const endsServer = input.kind === 'server-exit'; // which does not change the digest
+  const isNamed = input.kind !== undefined && input.kind !== 'exception' && !endsServer;
   const kind = isNamed ? input.kind : findKind(error, location, errors);
   const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, location, input, table);
   const key =
@@ -78,7 +79,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const isUnresolved = !fingerprint && errors.some((one) => hasUnknownBundle(one, table));
   return {
     digest: toDigest([String(DIGEST_RULE), namespace, ...words]),
-    kind,
+    kind: endsServer ? 'server-exit' : kind,
     unresolved: isUnresolved || undefined,
     location: location && toFrameLocation(location, key, error),
     title: toTitle(kind, error, input.details),

@@ -93,11 +93,13 @@ describe('an incident', () => {
   const inFlight = [{ requestId: 'b', method: 'GET', route: '/b', ms: 14_200 }, 'no request'];
 
   const lastHeard = { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight };
+  const heap = { used: 1000 * MiB, limit: 1024 * MiB };
   const mismatch = { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } };
   const image = { directive: 'img-src', blocked: 'e.example', x: 'y' };
   const types = 'csp require-trusted-types-for';
   it.each<[words: readonly string[], kind: StoredFailure['kind'], extra: StoredFailure['extra'], title?: string]>([
     [['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'], 'unclean-death', lastHeard],
+    [['Memory 1,946 MiB Heap 1,000 MiB of 1,024 MiB'], 'unclean-death', { ...lastHeard, heap }],
     [['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'], 'hydration', mismatch],
     [
       ['img-src evil.example', 'add it to contentSources', 'blocked e.example'],
@@ -113,9 +115,17 @@ describe('an incident', () => {
     [['html.md'], 'csp', { sample: 'Element innerHTML|<b>Bold</b><style>a{}' }, types],
     [['html.md'], 'csp', { sample: 'Element innerHTML|[{"@context":"https://schema.org"' }, types],
     [['component-libraries.md'], 'csp', { sample: 'Element innerHTML|[data-radix-viewport]{overflow' }, types],
+    [['contentSources.trustedTypes'], 'csp', { sample: 'mine' }, 'csp trusted-types trusted-types-policy'],
+    [['Server ended', 'Level fatal'], 'server-exit', {}],
   ])('shows %j of the kind %s', async (parts, kind, extra, title = 'Error') => {
     const words = toWords((await showOf({ at: NOW, kind, title, extra })).text);
     for (const part of parts) expect(words).toContain(part);
+  });
+
+  it('names the action that failed', async () => {
+    const body = { fields: { _action: { value: 'admin.impersonate' } } };
+    const { text } = await showOf({ origin: 'action', request: { method: 'POST', url: '/admin', body } });
+    expect(toWords(text)).toContain('Failed in the action admin.impersonate');
   });
 
   it('shows everything that a stranger wrote as text', async () => {
@@ -202,6 +212,7 @@ describe('an operator', () => {
     const gone = await show();
     expect(gone.status).toBe(410);
     expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
+    expect(gone.text).not.toContain('Try again');
   });
 });
 

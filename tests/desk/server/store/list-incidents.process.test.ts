@@ -47,7 +47,8 @@ describeStores('the list of incidents', (open) => {
     const page = await store.list.listIncidents({ limit: 2, cursor: next });
     expect(page.incidents.map(({ digest }) => digest)).toEqual(['00000005', '00000004']);
     for (const cursor of [next, 'count.-1.A', 'count..A', `count.1.${'A'.repeat(500)}`]) {
-      await expect(store.list.listIncidents({ limit: 2, sort: 'count', cursor })).rejects.toThrow(RangeError);
+      const first = await store.list.listIncidents({ limit: 1, sort: 'count', cursor });
+      expect(first.incidents).toMatchObject([{ digest: '00000007' }]);
     }
   });
 

@@ -137,7 +137,12 @@ describeStores('retention', (open) => {
     }
     for (const id of ['alive', 'ended']) {
       const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };
-      await store.processes.storeHeartbeat(start, { inFlight: [], memory: 1, blockedMs: 0 });
+      await store.processes.storeHeartbeat(start, {
+        inFlight: [],
+        memory: 1,
+        heap: { used: 1, limit: 2 },
+        blockedMs: 0,
+      });
     }
     await store.processes.storeEnd('ended');
     await driver.run('UPDATE desk_journals SET at = at - ?', [91 * Day]);

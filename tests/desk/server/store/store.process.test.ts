@@ -49,6 +49,13 @@ describeStores('a store', (open) => {
     ]);
   });
 
+  it('describes an incident by an occurrence that ended the server, if there is one', async () => {
+    const { read, ...desk } = await openWith(fullOf());
+    await desk.ingest(fullOf(), fullOf({ kind: 'server-exit' }));
+    await desk.ingest(fullOf());
+    expect(await read()).toMatchObject({ kind: 'server-exit' });
+  });
+
   it('stores a late journal with its original times', async () => {
     const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
     await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));
@@ -195,18 +202,18 @@ describeStores('a store', (open) => {
     const { store } = await open();
     const run = { id: 'run-1', build: 'build-1', release: 'v1', environment: 'production', startedAt: hour };
     const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
-    await store.processes.storeHeartbeat(run, { inFlight, memory: 5, blockedMs: 0 });
+    await store.processes.storeHeartbeat(run, { inFlight, memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
     expect([await store.processes.listSilent(60_000), await store.processes.listSilent(0)]).toEqual([[], ['run-1']]);
     const record = () => store.processes.recordDeath('run-1', createFailure(), 'production');
     expect((await Promise.all([record(), record()])).sort()).toEqual([false, true]);
     expect(await store.finder.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
 
     // It was only disconnected from the store.
-    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, blockedMs: 0 });
+    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
     expect(await store.processes.listSilent(0)).toEqual(['run-1']);
     await store.processes.storeEnd('run-1');
     // A database that hung can run the last heartbeat after the end.
-    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, blockedMs: 0 });
+    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
     expect(await store.processes.listSilent(0)).toEqual([]);
   });
 

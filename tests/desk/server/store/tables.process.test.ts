@@ -29,6 +29,7 @@ describeStores('a store', (open) => {
     const first = await offer('first');
     expect(await offer('second')).toEqual(first);
     await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
+    await retain(store);
     expect((await store.visitors.readSalts([])).map(({ day }) => day)).toEqual([0]);
   });
 

@@ -10,7 +10,7 @@ import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { useMemoryStore } from '../../support/stores.ts';
 
-const readState = () => ({ inFlight: [], blockedMs: 0 });
+const readState = () => ({ inFlight: [], heap: { used: 1, limit: 2 }, blockedMs: 0 });
 const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
 
 /** A replica's view of a store that others also write to. */
@@ -33,7 +33,10 @@ async function setUp() {
     { holder, namespace: 'test', log: createTestLog().log },
   );
   const beat = async (id: string, age: number) => {
-    await store.processes.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1, blockedMs: 0 });
+    await store.processes.storeHeartbeat(
+      { ...START, id },
+      { inFlight: [], memory: 1, heap: { used: 1, limit: 2 }, blockedMs: 0 },
+    );
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
@@ -70,7 +73,7 @@ describe('a replica', () => {
     const { records, store, state, deaths, folder } = await setUp();
     await store.processes.storeHeartbeat(
       { ...START, id: 'own', environment: 'staging' },
-      { inFlight: [], memory: 1, blockedMs: 0 },
+      { inFlight: [], memory: 1, heap: { used: 1, limit: 2 }, blockedMs: 0 },
     );
     state.away = true;
     await expect(records.end()).rejects.toThrow(StoreAwayError);

@@ -73,7 +73,8 @@ it('reports what blocked a server that was killed because of it, and for how lon
   const ended = once(child, 'close');
   await once(child.stdout, 'data');
   const store = new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true });
-  const readBlocked = () => Number(store.prepare('SELECT blocked_ms FROM desk_processes').get()?.blocked_ms);
+  const readBlocked = () =>
+    JSON.parse(String(store.prepare('SELECT state FROM desk_processes').get()?.state)).blockedMs;
   await expect.poll(readBlocked).toBeGreaterThan(BLOCKED_AFTER);
   store.close();
   child.kill('SIGKILL');
@@ -90,5 +91,6 @@ it('reports what blocked a server that was killed because of it, and for how lon
     blockedFor: expect.any(Number),
     inFlight: [{ method: 'GET', route: '/heavy' }],
     memory: expect.toSatisfy((bytes: number) => bytes > 10_000_000),
+    heap: { used: expect.any(Number), limit: expect.any(Number) },
   });
 });

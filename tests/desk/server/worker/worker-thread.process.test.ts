@@ -28,7 +28,7 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
   const workerStart = {
     signals: createSignals().buffer,
     inFlight: new SharedArrayBuffer(0),
-    ...{ process: 'process', startedAt: 0 },
+    ...{ process: 'process', startedAt: 0, heapLimit: 0 },
     running: { build: '', release: '', environment: 'test', namespace: '', dist: folder },
     storing: { dataDir: folder, retention: TEST_RETENTION },
   };

@@ -82,6 +82,7 @@ it.each<[string, Given[]]>([
     [said('No order 7 for "ann"', '/orders/:id'), said('No order 8 for "bob"', '/orders/:id')],
   ],
   ['of a failed request, on another page', [called('/api/x', '/a'), called('/api/x', '/b')]],
+  ['that ended the server', [at(CART), [[{ at: [CART] }], { kind: 'server-exit' }]]],
   ['in another Unicode normalization', [[[{ message: 'caf\u00e9' }]], [[{ message: 'cafe\u0301' }]]]],
   [
     'with another name that a minifier gave to a class',

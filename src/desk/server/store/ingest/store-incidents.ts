@@ -24,7 +24,7 @@ export async function storeIncidents(
       key,
       digest,
       environment,
-      ...toFactColumns(occurrences.find(({ full }) => full)?.full),
+      ...toFactColumns(occurrences.find(isFatal)?.full ?? occurrences.find(({ full }) => full)?.full),
       location_line: findLocationLine(occurrences) ?? null,
       first_at: first.at,
       last_at: last.at,
@@ -40,6 +40,10 @@ export async function storeIncidents(
   return counted;
 }
 
+function isFatal({ full }: NewOccurrence): boolean {
+  return full?.kind === 'server-exit';
+}
+
 /** Returns the line of the latest full record. The location itself has none, because lines move from build to build. */
 function findLocationLine(occurrences: readonly NewOccurrence[]): number | undefined {
   const lines = occurrences.map(({ full }) => full && findLine(full.location, full));
@@ -49,7 +53,7 @@ function findLocationLine(occurrences: readonly NewOccurrence[]): number | undef
 /** Adds a batch to a known incident. The batch can be older, because journals of dead processes arrive late. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (key) DO UPDATE SET ${[
   ...Object.keys(toFactColumns(undefined)).map((name) =>
-    replaceIf('desk_incidents.described = 0 AND excluded.described = 1', name),
+    replaceIf("(desk_incidents.described = 0 AND excluded.described = 1) OR excluded.kind = 'server-exit'", name),
   ),
   ...['first_release', 'first_at'].map((name) => replaceIf('excluded.first_at < desk_incidents.first_at', name)),
   ...['last_release', 'last_at'].map((name) => replaceIf('excluded.last_at >= desk_incidents.last_at', name)),

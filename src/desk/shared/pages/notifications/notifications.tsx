@@ -96,7 +96,7 @@ const STATES = {
   failed: 'Failed',
 } as const satisfies Record<NotificationShape['state'], string>;
 
-function History({ of: { notifications, now, environment } }: { readonly of: NotificationsData }) {
+function History({ of: { notifications, now } }: { readonly of: NotificationsData }) {
   return (
     <ol className={styles.notifications}>
       {notifications.map((notification) => (
@@ -104,12 +104,12 @@ function History({ of: { notifications, now, environment } }: { readonly of: Not
           <p className={styles.head}>
             <strong>{notification.label}</strong>
             <Link
-              to={toIncidentHref(notification.digest, undefined, toScope(notification, environment))}
+              to={toIncidentHref(notification.digest, undefined, notification.scope)}
               className={notification.title ? styles.title : styles.digest}
             >
               {notification.title || notification.digest}
             </Link>
-            {toScope(notification, environment) !== '' && <span className="quiet">{notification.environment}</span>}
+            {notification.scope !== '' && <span className="quiet">{notification.scope}</span>}
             <span className={styles[notification.state]}>{STATES[notification.state]}</span>
             <Ago at={notification.triedAt ?? notification.createdAt} now={now} />
           </p>
@@ -122,11 +122,6 @@ function History({ of: { notifications, now, environment } }: { readonly of: Not
       ))}
     </ol>
   );
-}
-
-/** Returns the environment of an incident for URLs. */
-function toScope({ environment }: NotificationShape, own: string): string {
-  return environment === own ? '' : environment;
 }
 
 function Due({ at, now }: { readonly at: number; readonly now: number }) {

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { Link } from '#engine';
 import { toIncidentHref } from '../../../href.ts';
 import type { IncidentData } from '../../../page-data.ts';
@@ -12,7 +11,7 @@ import type {
 } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
-import { Pairs, Panel } from '../../../ui/panel.tsx';
+import { type Pair, Pairs, Panel } from '../../../ui/panel.tsx';
 import { MISSED_WORDS, toExactTime, toPlural } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import styles from './occurrence.module.css';
@@ -186,22 +185,18 @@ function ComponentList({ of: components }: { readonly of: readonly ComponentShap
 /** The request and its user agent. URLs are text, not links, because strangers can choose them. */
 function RequestPanel({ of: request, route }: { readonly of: RequestShape; readonly route: string | undefined }) {
   const { method, url, referrer, agent } = request;
-  const client = agent && <span title={agent.raw}>{agent.words}</span>;
   const facts = toTexts([
     [method, url],
     ['Route', route],
     ['Came from', referrer],
   ]);
-  const headers = toTexts([['user-agent', agent?.raw], ['referer', referrer], ...request.headers]);
   return (
     <Panel title="Request">
-      <Pairs of={client ? [...facts, ['Client', client]] : facts} />
-      {headers.length > 0 && (
-        <details className={styles.headers}>
-          <summary>Headers</summary>
-          <Pairs of={headers} />
-        </details>
-      )}
+      <Pairs of={[...facts, ['Client', agent && <span title={agent.raw}>{agent.words}</span>]]} />
+      <details className={styles.headers}>
+        <summary>Headers</summary>
+        <Pairs of={toTexts([['user-agent', agent?.raw], ['referer', referrer], ...request.headers])} />
+      </details>
     </Panel>
   );
 }
@@ -248,6 +243,6 @@ function toTraceIds({ traceId, traceLink, spanId, origin, level }: FullShape) {
   ]);
 }
 
-function toTexts(pairs: readonly (readonly [name: string, value: ReactNode])[]) {
-  return pairs.flatMap(([name, value]) => (value ? [[name, <code key={name}>{value}</code>] as const] : []));
+function toTexts(pairs: readonly Pair[]): Pair[] {
+  return pairs.map(([name, value]) => [name, value && <code key={name}>{value}</code>]);
 }

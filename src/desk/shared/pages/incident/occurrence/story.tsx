@@ -1,10 +1,8 @@
-import type { StoryShape } from '../../../shapes.ts';
+import type { StoryOf, StoryShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
 import { toDuration, toMebibytes } from '../../../words.ts';
 import styles from './story.module.css';
-
-type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;
 
 /** Details of a kind: shown first, because these kinds have no stack, or only React's. */
 export function Story({ of: story, now }: { readonly of: StoryShape; readonly now: number }) {
@@ -47,15 +45,16 @@ function toSide(line: string): 'server' | 'browser' | 'same' {
 }
 
 function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; readonly now: number }) {
-  const { startedAt, lastHeardAt, memory, blockedFor, inFlight } = story;
+  const { startedAt, lastHeardAt, memory, heap, blockedFor, inFlight } = story;
   return (
     <Panel title="The process died">
       <Pairs
         of={[
           ['Last heartbeat', <Ago key="heard" at={lastHeardAt} now={now} />],
-          ...(startedAt === undefined ? [] : [['Uptime', toDuration(lastHeardAt - startedAt)] as const]),
-          ...(memory === undefined ? [] : [['Memory', toMebibytes(memory)] as const]),
-          ...(blockedFor === undefined ? [] : [['Blocked for', toDuration(blockedFor)] as const]),
+          ['Uptime', startedAt && toDuration(lastHeardAt - startedAt)],
+          ['Memory', memory && toMebibytes(memory)],
+          ['Heap', heap && `${toMebibytes(heap.used)} of ${toMebibytes(heap.limit)}`],
+          ['Blocked for', blockedFor && toDuration(blockedFor)],
         ]}
       />
       <p className={styles.quiet}>

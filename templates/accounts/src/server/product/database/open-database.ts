@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { NodeSqliteDialect } from '@better-auth/kysely-adapter/node-sqlite-dialect';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { HttpError } from '#engine/server';
+import { HttpError, report } from '#engine/server';
 import type { Database, Tables } from './tables.ts';
 
 export interface DatabaseOptions {
@@ -86,9 +86,11 @@ function openPostgres(connectionString: string): OpenDatabase {
   };
 }
 
-/** While all connections are in use, visitors get 503. */
+/** While all connections are in use, visitors get 503, and operators a warning. */
 function throwBusy(error: Error): never {
-  throw error.message === 'timeout exceeded when trying to connect' ? new HttpError(503) : error;
+  if (error.message !== 'timeout exceeded when trying to connect') throw error;
+  report(new Error(`All connections to the database were in use for ${CONNECT_TIME / 1000} s.`), { level: 'warning' });
+  throw new HttpError(503);
 }
 
 /** Says which limit a query reached, and removes the frames that pg and Kysely both add. */
