@@ -18,7 +18,8 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
       <h1>Sign in</h1>
       <Form action="sign-in.signIn" className={styles.form}>
         <FormError result={result}>
-          {problem?.text} {problem?.address && <code>{problem.address}</code>}
+          {problem?.text}
+          {problem?.address && <code> Digest: {problem.address}</code>}
         </FormError>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
