@@ -154,7 +154,7 @@ const COMPONENTS = 6;
 
 /** React's component stack, innermost first. Components from the engine's first one outwards are folded. */
 function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
-  const own = components.findIndex(({ place, isOwn }) => place !== '' && !isOwn);
+  const own = components.findIndex(({ place, isProduct }) => place !== '' && !isProduct);
   const shown = own <= 0 ? COMPONENTS : Math.min(own, MOST_COMPONENTS);
   const outer = components.slice(shown);
   return (
