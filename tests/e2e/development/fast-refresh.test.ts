@@ -363,6 +363,16 @@ describe('a failure', () => {
     complaints.length = 0;
   });
 
+  test('is not what a component throws to show the 404 page', async () => {
+    const home = app.read(HOME);
+    app.write(HOME, home.replace('{ useData }', '{ notFound, useData }').replace('<p>{seen}</p>', '{notFound()}'));
+    await page.getByRole('heading', { name: 'First words' }).waitFor({ state: 'detached' });
+    await page.waitForTimeout(500); // time for an overlay
+    expect(await page.getByRole('alertdialog').count()).toBe(0);
+    app.write(HOME, home);
+    await expectMended();
+  });
+
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {
     app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
     await expectProblem("reading 'where'", 'home.tsx:16:19 (open in editor)', 'at Home (', 'at Root');
