@@ -302,6 +302,10 @@ describe('a failure', () => {
     );
     app.write(WORDS, "export const words = 'later';\nexport const measure = () => import('of-browsers');\n");
     await poll(() => page.locator('#data').innerText()).toBe('later');
+    app.write('../node_modules/named/package.json', '{ "main": "main.js" }');
+    app.write('../node_modules/named/main.js', "exports.place = 'imported late, by name';");
+    app.write(WORDS, "const { place } = await import('named');\nexport const words = place;\n");
+    await poll(() => page.locator('#data').innerText()).toBe('imported late, by name');
     app.write(WORDS, "export const words = 'without the package';\n");
     await expectMended();
   });
