@@ -526,7 +526,7 @@ describe('an edit form', () => {
     const { page } = await visit('/items/6', {
       waitUntil: 'commit',
       async before(page) {
-        await stopClock(page);
+        await page.clock.install();
         await page.route('**/assets/item-*', (route) => release.promise.then(() => route.continue()));
       },
     });
