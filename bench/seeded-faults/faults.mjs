@@ -62,7 +62,7 @@ const AREAS = {
         'if (page && !page.failed) entries.add(key, page);',
         'if (page) entries.add(key, page);',
       ],
-      ['the cache forgets its size', 'src/server/pages/page-cache.ts', '    bytes -= entry.page.bytes;\n', ''],
+      ['the cache forgets its size', 'src/server/pages/page-cache.ts', '    bytes -= toSize(key, entry.page);\n', ''],
       [
         'each visitor renders a static page',
         'src/server/pages/page-cache.ts',
@@ -108,8 +108,8 @@ const AREAS = {
       [
         'visitors share the personal values of a shell',
         'src/server/pages/shell/visitor-shell.ts',
-        '    const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
-        '    const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
+        '    const begun = new Map<PersonalValue, Promise<unknown>>();\n',
+        '    const begun = ((globalThis as { begun?: Map<PersonalValue, Promise<unknown>> }).begun ??= new Map());\n',
       ],
       [
         "visitors share React's state of a shell",

@@ -164,6 +164,19 @@ test.each(['/notes', '/kept'])('a failing action of a layout keeps the layout: %
   expect(await page.getByRole('button', { name: 'Ring' }).isVisible()).toBe(true);
 });
 
+test.each([
+  ['a component', 'Gone', '/gone'],
+  ['a value that a component waits for', 'Gone later', '/gone?later'],
+])('a redirect of %s leads to its page, in a document and in the browser', async (_what, name, path) => {
+  const { page, documents, failures } = await open('/list');
+  await link(page, name).click();
+  await heading(page, 'Draft');
+  expect(documents).toEqual(['/list']);
+  await page.goto(path);
+  await heading(page, 'Draft');
+  expect(await failures()).toEqual([]);
+});
+
 test('an error page that fails in the browser leaves a line with the digest', async () => {
   const { page } = await open('/list');
   await press(page, 'Break');

@@ -38,6 +38,7 @@ export const ownProduct = {
           { id: 'item', path: '/items/:id', page: () => import('./pages/item.tsx') },
           { id: 'moved', path: '/moved', page: () => import('./pages/home/home.tsx') },
           { id: 'chart', path: '/chart', page: () => import('./pages/chart.tsx') },
+          { id: 'gone', path: '/gone', page: () => import('./pages/gone.tsx') },
         ],
       },
     ]);`,
@@ -140,6 +141,8 @@ export const ownProduct = {
           <title>List</title>
           <h1>List</h1>
           <Link to="/draft">Draft</Link>
+          <Link to="/gone">Gone</Link>
+          <Link to="/gone?later">Gone later</Link>
           <button type="button" onClick={() => setBroken(true)}>Break</button>
           <button type="button" onClick={() => navigate('../draft')}>Write</button>
         </>
@@ -212,6 +215,15 @@ export const ownProduct = {
     export default function Chart() {
       return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /><Bars /></>;
     }`,
+  'src/shared/product/pages/gone.tsx': `
+    import { Suspense, use } from 'react';
+    import { redirect } from '#engine';
+    function Later({ value }) { return use(value); }
+    export default function Gone({ data: { later } }) {
+      if (!later) redirect('/draft');
+      return <Suspense><Later value={later} /></Suspense>;
+    }
+    export function ErrorBoundary() { return <h1>Failed</h1>; }`,
   'src/shared/product/pages/bars.tsx': `
     export default function Bars() { return <p>The bars</p>; }`,
   'src/shared/product/pages/forms.tsx': formsPage,
@@ -304,6 +316,7 @@ export const ownProduct = {
         },
       },
       chart: null,
+      gone: { loader: ({ url }) => ({ later: url.search ? setTimeout(50).then(() => redirect('/draft')) : undefined }) },
       moved: { loader: ({ url }) => redirect('/forms' + url.search) },
       release: { loader: () => { for (const give of held.splice(0)) give(); return {}; } },
       city: {

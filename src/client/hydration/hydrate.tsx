@@ -65,9 +65,16 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     refresh: async (options) => (await navigator.load()).refresh(options),
     onShownError(error, thrown, onAddress) {
       develop?.onShownError(error);
+      if (error.kind === 'redirect') follow(error.location ?? '/');
       return reporting.onShownError(error, thrown, onAddress);
     },
   };
+
+  /** Follows the redirect of a component or a deferred value. The router loads documents for other sites. */
+  function follow(to: string): void {
+    if (to.startsWith('/')) void navigator.router.navigate(to, { replace: true });
+    else location.replace(to);
+  }
 
   const standIn = navigator.router;
   function Root(): ReactNode {

@@ -97,7 +97,7 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
     /** What the desk worker answers. */
     calls: worker.calls,
     /** Finds an asset of an earlier build, or of a newer build that another replica already runs. */
-    findOldAsset: createFindOldAsset((path) => worker.calls.readAsset(path)),
+    findOldAsset: createFindOldAsset(worker.calls.readAsset),
     /**
      * Stores a failure. When this returns, the failure is in this process's journal and survives a crash.
      *

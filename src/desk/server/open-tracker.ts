@@ -59,7 +59,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const home = config.deskPort === undefined ? '/' : DESK_PATH;
   let shown: Promise<RequestHandler> | undefined;
   const revalidations = databaseUrl
-    ? startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), dropCached, log })
+    ? startRevalidations({ calls, store: desk.journalRevalidation, dropCached, log })
     : undefined;
   registerGauges(metrics, desk);
 
@@ -85,9 +85,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
       (await shown)(req, res, next);
     },
     findAsset: desk.findOldAsset,
-    isKnown: (digest) => calls.isKnownDigest(digest),
-    isEchoAwaited: (address) => calls.isEchoAwaited(address),
-    listBuilds: () => calls.listBuilds(),
+    isKnown: calls.isKnownDigest,
+    isEchoAwaited: calls.isEchoAwaited,
+    listBuilds: calls.listBuilds,
     shareRevalidation: revalidations?.share,
     async ready(origin, isFirst) {
       await sleep(isFirst ? SETTLE_AFTER : SETTLE_AFTER_EDIT, undefined, { ref: false });

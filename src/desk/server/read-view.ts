@@ -1,4 +1,4 @@
-import { KINDS, SORTS, SPANS, STATES, WITHIN } from '../shared/choices.ts';
+import { KINDS, SORTS, STATES, WITHIN } from '../shared/choices.ts';
 import { USUAL_VIEW } from '../shared/href.ts';
 import type { ViewShape } from '../shared/page-data.ts';
 import type { IncidentFilter } from './store/list-incidents.ts';
@@ -12,7 +12,6 @@ export function readView(search: URLSearchParams): ViewShape {
   return {
     state: pick(text('state'), [...STATES, 'all'], USUAL_VIEW.state),
     sort: pick(text('sort'), firsts(SORTS), USUAL_VIEW.sort),
-    span: pick(text('span'), firsts(SPANS), USUAL_VIEW.span),
     search: text('search'),
     side: pick(text('side'), ['server', 'browser'], ''),
     kind: pick(text('kind'), KINDS, ''),
@@ -43,10 +42,10 @@ export function toFilter(
   { within, ...view }: ViewShape,
   { now, environment }: { readonly now: number; readonly environment: string },
 ): IncidentFilter & { readonly environment: string } {
-  const [, , span] = WITHIN.find(([value]) => value === within) ?? [];
+  const [, , ms] = WITHIN.find(([value]) => value === within) ?? [];
   return {
     ...view,
     environment: view.environment || environment,
-    ...(span !== undefined && { from: now - span }),
+    ...(ms !== undefined && { from: now - ms }),
   };
 }

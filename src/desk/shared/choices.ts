@@ -39,11 +39,6 @@ export const SORTS = [
   ['visitors', 'Visitors'],
 ] as const satisfies readonly Choice[];
 
-export const SPANS = [
-  ['24h', '24 hours'],
-  ['14d', '14 days'],
-] as const satisfies readonly Choice[];
-
 /** With milliseconds. */
 export const WITHIN = [
   ['1h', 'Last hour', Hour],

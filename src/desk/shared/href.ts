@@ -32,7 +32,7 @@ export const NO_FILTERS = {
 } as const satisfies Partial<ViewShape>;
 
 /** The default view of the list. */
-export const USUAL_VIEW: ViewShape = { state: 'open', sort: 'last', span: '24h', environment: '', ...NO_FILTERS };
+export const USUAL_VIEW: ViewShape = { state: 'open', sort: 'last', environment: '', ...NO_FILTERS };
 
 export function isFiltered(view: ViewShape): boolean {
   return Object.keys(NO_FILTERS).some((name) => view[name as keyof ViewShape] !== '');

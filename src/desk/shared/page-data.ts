@@ -1,18 +1,15 @@
-import type { SORTS, SPANS } from './choices.ts';
+import type { SORTS } from './choices.ts';
 import type { IncidentKind, IncidentRow, IncidentShape, IncidentState, Side } from './shapes.ts';
 
 // The data of the desk's pages. Each page has `now`, the base of relative times, so that server and browser render the
 // same. `canChange` is false for viewers, who see no forms. Times are milliseconds since 1970.
 
 export type SortName = (typeof SORTS)[number][0];
-export type SpanName = (typeof SPANS)[number][0];
 
 /** The requested view of the list, from the URL. An empty string filters nothing. */
 export interface ViewShape {
   readonly state: IncidentState | 'all';
   readonly sort: SortName;
-  /** Time span of the charts. */
-  readonly span: SpanName;
   readonly search: string;
   readonly side: Side | '';
   readonly kind: IncidentKind | '';

@@ -142,7 +142,7 @@ const Component = z
   .strictObject({
     name: z.string(),
     place: text('File and line; empty for an element.'),
-    isOwn: z.boolean().describe('A component of the app, not of the engine.'),
+    isProduct: z.boolean().describe('A component of the app, not of the engine.'),
   })
   .meta({ id: 'Component' });
 export type ComponentShape = Shape<typeof Component>;

@@ -5,7 +5,7 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { HttpError, read, statusOf, VisitorGone } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { ErrorHandler } from '../request/step.ts';
+import { brokenResponses, type ErrorHandler } from '../request/step.ts';
 import type { Funnel } from './funnel.ts';
 import { sendLastResort } from './last-resort.ts';
 import { API_POLICY, sendProblem } from './problem.ts';
@@ -83,7 +83,9 @@ function isLeft(res: ServerResponse): boolean {
 
 /** Leaves a complete reply as it is. Ending another would make it look complete. */
 function cutOff(res: ServerResponse): void {
-  if (!res.writableEnded) res.destroy();
+  if (res.writableEnded) return;
+  brokenResponses.add(res);
+  res.destroy();
 }
 
 /** As in Express, a failure without a status has that of the response, such as `res.status(503)`. */

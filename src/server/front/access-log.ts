@@ -1,7 +1,7 @@
 import pino, { type Level, type Logger } from 'pino';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { cutResponses, isStream, type Step } from '../request/step.ts';
+import { brokenResponses, cutResponses, isStream, type Step } from '../request/step.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -15,6 +15,9 @@ const EXISTING_APP = 'existing app';
 const CLIENT_CLOSED = 499;
 /** The status of a request that a stop cut before its response began. */
 const CUT = 503;
+
+/** In metrics, the status of a response that the server broke off. */
+const BROKEN = 500;
 
 interface AccessLogOptions {
   readonly log: Logger;
@@ -44,14 +47,15 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       info.keepPattern();
       const { method, path, pattern: route } = info;
       const isCut = !res.writableFinished && cutResponses.has(res);
-      const isGone = !res.writableFinished && !isCut;
+      const isBroken = !res.writableFinished && !isCut && Boolean(brokenResponses.has(res) || res.errored);
+      const isGone = !res.writableFinished && !isCut && !isBroken;
       const unsent = isCut ? CUT : CLIENT_CLOSED;
       const status = (isGone || isCut) && !res.headersSent ? unsent : res.statusCode;
       const ms = performance.now() - info.startedAt;
       // A stream lasts as long as its client wants.
       if (metrics && !isStream(res)) {
         const found = info.isExistingApps ? (status === 404 ? undefined : EXISTING_APP) : route;
-        metrics.observeRequest({ method, route: found, status, isGone, ms });
+        metrics.observeRequest({ method, route: found, status: isBroken ? BROKEN : status, isGone, ms });
       }
       const isQuiet = QUIET.has(path);
       if (!log.isLevelEnabled(isQuiet ? 'debug' : 'info')) return;
@@ -72,6 +76,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         shed: info.shed,
         gone: isGone || undefined,
         cut: isCut || undefined,
+        broken: isBroken || undefined,
         msg: 'request',
       });
     });

@@ -3,7 +3,7 @@ import type { PagePayload } from '../../shared/wire/payload.ts';
 import type { Coding } from '../request/request-headers.ts';
 import type { Loaded } from './load-page.ts';
 import type { CachedPage } from './page-cache.ts';
-import type { LoadPersonal } from './personal.ts';
+import type { PersonalValue } from './personal.ts';
 
 interface CachedBytes {
   readonly bytes: Buffer;
@@ -40,9 +40,8 @@ export interface Hole {
   /** The name that browser and server give it. */
   readonly id: string;
   readonly path: Path;
-  /** The same value can be in several places. */
-  readonly place: PromiseLike<unknown>;
-  readonly load: LoadPersonal;
+  /** The same one can be in several places. */
+  readonly value: PersonalValue;
 }
 
 /** A page with `mode: 'shell'` in memory, with what each visitor's response needs. */

@@ -35,7 +35,7 @@ export function createArgsMaker(
           throw new Error(refuseRead('request.headers', mode));
         },
       });
-      const contextFetch = createContextFetch({ pageRequest, traceTargets, traceHeaders });
+      const contextFetch = createContextFetch({ pageRequest: { signal }, traceTargets, traceHeaders });
       const context = new Proxy<LoaderContext>(
         { fetch: contextFetch, log },
         {

@@ -19,6 +19,13 @@ export function isGone(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
+/** Copies bytes for a cache: a buffer from zlib or from Node's pool is part of a larger one, and keeps all of it in memory. */
+export function toOwnBytes(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
+
 interface PageCacheOptions {
   /** All pages in memory (bytes). The least recently used page goes first. */
   readonly maxBytes: number;
@@ -113,22 +120,25 @@ export function createPageCache<Page extends CachedPage>({
 function createEntries<Page extends CachedPage>(maxBytes: number, now: () => number) {
   const entries = new Map<string, Entry<Page>>();
   let bytes = 0;
+  /** With its key: a visitor can send one of 16 KiB for each variant of a small page. */
+  const toSize = (key: string, page: Page): number => key.length + page.bytes;
 
   function remove(key: string): void {
     const entry = entries.get(key);
     if (!entry) return;
     entries.delete(key);
-    bytes -= entry.page.bytes;
+    bytes -= toSize(key, entry.page);
   }
 
   return {
     remove,
     add(key: string, page: Page): void {
       remove(key);
-      if (page.bytes > maxBytes) return;
+      const size = toSize(key, page);
+      if (size > maxBytes) return;
       const renderedAt = now();
       entries.set(key, { page, renderedAt, movedAt: renderedAt });
-      bytes += page.bytes;
+      bytes += size;
       for (const oldest of entries.keys()) {
         if (bytes <= maxBytes) break;
         remove(oldest);

@@ -1,7 +1,12 @@
 import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
 /** Makes the value of one visitor, from their `LoaderArgs`. */
-export type LoadPersonal = (args: never) => unknown;
+type LoadPersonal = (args: never) => unknown;
+
+/** A value that `personal()` marked. */
+export interface PersonalValue {
+  readonly load: LoadPersonal;
+}
 
 type TakePersonal = (load: LoadPersonal) => Promise<unknown>;
 
@@ -41,13 +46,14 @@ export function refusePersonal(context: LoaderContext): void {
 /**
  * Collects the personal values of loaders with this context, and does not load them.
  *
- * @returns what loads each value, by the promise in its place. These promises never settle
+ * @returns the values, by the promise that `personal()` returned. It never settles, so it keeps everything that waits for it
+ * in memory
  */
-export function collectPersonal(context: LoaderContext): ReadonlyMap<PromiseLike<unknown>, LoadPersonal> {
-  const collected = new Map<PromiseLike<unknown>, LoadPersonal>();
+export function collectPersonal(context: LoaderContext): Map<PromiseLike<unknown>, PersonalValue> {
+  const collected = new Map<PromiseLike<unknown>, PersonalValue>();
   takers.set(context, (load) => {
     const place = new Promise<never>(() => {});
-    collected.set(place, load);
+    collected.set(place, { load });
     return place;
   });
   return collected;

@@ -86,6 +86,9 @@ export const STOPPING = Symbol('spillway.stopping');
 /** The responses that the server cut because a stop took too long. */
 export const cutResponses = new WeakSet<ServerResponse>();
 
+/** The responses that the server left incomplete because of an error. */
+export const brokenResponses = new WeakSet<ServerResponse>();
+
 /** Stops a request whose response closed while an earlier step waited, so that later steps do no work for it. */
 export function dropClosed(): RequestHandler {
   return function dropClosed(_req, res, next) {

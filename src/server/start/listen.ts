@@ -24,7 +24,7 @@ const CACHE_AFTER = 500 * Millisecond;
 export interface Listening {
   readonly url: string;
   /** The URL of DESK_PORT. */
-  readonly deskUrl: string | undefined;
+  readonly secondUrl: string | undefined;
 }
 
 /**
@@ -38,27 +38,27 @@ export async function listen(opened: Opened, { main, second, drain }: Connected)
   const isFirst = development?.isFirst !== false;
   stopOnSignals(opened, drain);
   let url: string;
-  let deskUrl: string | undefined;
+  let secondUrl: string | undefined;
   try {
     url = development ? toHttpUrl(config.host, config.port) : await listenOn(main.server, config);
     await development?.listen(main.server, config);
     if (second && config.deskPort !== undefined)
-      deskUrl = await listenOn(second.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
+      secondUrl = await listenOn(second.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
     announce(url, log);
     keepRequestsYoung();
-    if (deskUrl !== undefined && basics.tracker) log.info(`The desk is on ${deskUrl}${basics.tracker.paths[0]}`);
+    if (secondUrl !== undefined) log.info(`Also listening on ${secondUrl}${basics.tracker?.paths[0] ?? ''}`);
   } catch (error) {
     // Otherwise the next start would report that this process died.
     await tracker?.close();
     throw error;
   }
-  await tracker?.ready(deskUrl ?? config.publicOrigins[0] ?? url, isFirst);
+  await tracker?.ready(secondUrl ?? config.publicOrigins[0] ?? url, isFirst);
   // After the link to the desk, which is what a new user needs first.
   if (isFirst) logAdvice(config, log);
   if (!development) warnOfNode(log);
   // So that a process that is killed also makes the next start faster.
   setTimeout(flushCompileCache, CACHE_AFTER).unref();
-  return { url, deskUrl };
+  return { url, secondUrl };
 }
 
 function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Connected['drain']): void {

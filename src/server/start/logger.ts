@@ -169,6 +169,7 @@ interface RequestEntry {
   readonly ms: number;
   readonly digest?: string;
   readonly gone?: boolean;
+  readonly broken?: boolean;
 }
 
 /**
@@ -179,10 +180,12 @@ interface RequestEntry {
  */
 function toRequestLine(line: string): string | undefined {
   if (!line.includes('"msg":"request"')) return undefined;
-  const { time, method, path, status, ms, digest, gone } = JSON.parse(line) as RequestEntry;
+  const { time, method, path, status, ms, digest, gone, broken } = JSON.parse(line) as RequestEntry;
   if (path.startsWith('/assets/') && status < 400) return '';
   const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
   const clock = styleText('gray', new Date(time).toTimeString().slice(0, 8));
-  const after = [digest, gone && 'the visitor left'].filter(Boolean).map((words) => `  ${words}`);
+  const after = [digest, gone && 'the visitor left', broken && 'it broke off']
+    .filter(Boolean)
+    .map((words) => `  ${words}`);
   return `${clock} ${method} ${path} ${styleText(colour, String(status))} ${ms} ms${after.join('')}\n`;
 }

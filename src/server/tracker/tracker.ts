@@ -135,6 +135,7 @@ export interface OpenedTracker {
   readonly handle: RequestHandler;
   /** Finds assets of earlier builds. */
   readonly findAsset?: AssetsOptions['findOldAsset'];
+  // Asked in front of `record()`, where the limits of strangers are.
   /** Returns whether an incident has this digest. Strangers can open few new ones. A rejection counts as no. */
   isKnown(digest: string): Promise<boolean>;
   /** Returns whether the server's failure at this address still needs the report of the browser that met it. */

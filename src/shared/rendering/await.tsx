@@ -1,5 +1,5 @@
 import { Component, type ReactNode, Suspense, startTransition, use, useContext, useEffect, useState } from 'react';
-import { UNSAFE_LocationContext as LocationContext, useNavigate } from 'react-router';
+import { UNSAFE_LocationContext as LocationContext } from 'react-router';
 import type { LatePromise } from '../wire/decode.ts';
 import type { PageError } from '../wire/payload.ts';
 import { toPromise } from '../wire/plain.ts';
@@ -67,26 +67,16 @@ function AwaitValue<Value>({
 
 function AwaitFailure({ thrown, failed }: { thrown: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
   const error = useShownError(thrown);
-  if (error.kind === 'redirect') return <AwaitRedirect to={error.location ?? '/'} />;
+  if (error.kind === 'redirect') {
+    // By now the status has been sent. In the browser, the engine follows the redirect.
+    return 'document' in globalThis ? null : <meta httpEquiv="refresh" content={`0;url=${error.location}`} />;
+  }
   return (
     <>
       {error.kind === 'failure' || error.kind === 'public' ? null : <meta name="robots" content="noindex" />}
       {failed(error)}
     </>
   );
-}
-
-/**
- * By now the status has been sent, so the document redirects with a `<meta>` element. In the browser the router
- * navigates, unless the URL is another site's: there, the element would load a full document.
- */
-function AwaitRedirect({ to }: { to: string }): ReactNode {
-  const navigate = useNavigate();
-  useEffect(() => {
-    if (to.startsWith('/')) void navigate(to, { replace: true });
-    else location.replace(to);
-  }, [to, navigate]);
-  return 'document' in globalThis ? null : <meta httpEquiv="refresh" content={`0;url=${to}`} />;
 }
 
 function showFailure(error: PageError): ReactNode {

@@ -47,7 +47,7 @@ export interface Engine {
   /** Called as each route renders: shows the server which boundary a failed shell belongs to. */
   readonly onRoute?: (id: string) => void;
   /**
-   * Called when an error is shown in place of a route or a deferred value.
+   * Called when an error is shown in place of a route or a deferred value, or when one of them redirects.
    *
    * @param thrown the value that `error` was made from
    * @param onAddress call it if the failure gets its address later

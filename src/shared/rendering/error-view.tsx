@@ -8,7 +8,7 @@ import { type EngineText, languageOf, say } from './language.ts';
 export function ErrorView({ error, inPlace = false }: { error: PageError; inPlace?: boolean }): ReactNode {
   const { errorPages, host } = useEngine();
   if (inPlace) return <ErrorLine error={error} />;
-  const Page = errorPages[KINDS[error.kind].page];
+  const Page = errorPages[KINDS[error.kind as ShownKind].page];
   return (
     <ErrorPageBoundary error={error}>
       <Page error={error} host={host} />
@@ -38,7 +38,7 @@ function ErrorLine({ error }: { error: PageError }): ReactNode {
   const toText = useText();
   return (
     <p role="alert">
-      {error.message ?? toText(KINDS[error.kind].line)}
+      {error.message ?? toText(KINDS[error.kind as ShownKind].line)}
       {error.digest && (
         <>
           {` ${toText('Digest:')} `}
@@ -49,13 +49,15 @@ function ErrorLine({ error }: { error: PageError }): ReactNode {
   );
 }
 
-const KINDS: Record<PageErrorKind, { readonly page: keyof ErrorPages; readonly line: EngineText }> = {
+/** Nothing is shown for a redirect, which the engine follows. */
+type ShownKind = Exclude<PageErrorKind, 'redirect'>;
+
+const KINDS: Record<ShownKind, { readonly page: keyof ErrorPages; readonly line: EngineText }> = {
   'not-found': { page: 'notFound', line: 'This could not be found.' },
   forbidden: { page: 'forbidden', line: 'You do not have access to this.' },
   unauthorized: { page: 'unauthorized', line: 'Sign in to see this.' },
   public: { page: 'public', line: 'This could not be loaded.' },
   failure: { page: 'failure', line: 'This could not be loaded.' },
-  redirect: { page: 'failure', line: 'This has moved.' },
 };
 
 /**

@@ -42,7 +42,6 @@ export type EngineText =
   | 'You do not have access to this.'
   | 'Sign in to see this.'
   | 'This could not be loaded.'
-  | 'This has moved.'
   | 'Digest:'
   | 'The page could not be loaded. Check your connection, then try again.'
   | 'What you typed is still here.'

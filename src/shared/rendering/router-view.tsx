@@ -210,6 +210,7 @@ class RouteBoundary extends Component<RouteBoundaryProps, RouteBoundaryState> {
 
 function RouteFailure({ id, thrown }: { id: string; thrown: unknown }): ReactNode {
   const error = useShownError(thrown);
+  if (error.kind === 'redirect') return null; // the engine follows it
   return (
     <RouteErrorContext value={error}>
       <RouteErrorView id={id} error={error} />

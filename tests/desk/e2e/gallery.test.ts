@@ -47,7 +47,7 @@ beforeAll(async () => {
   places = readPlaces(app.folder);
   server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
   addresses = await failEverywhere(server);
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await server?.stop();
   app?.remove();

@@ -50,7 +50,7 @@ it('prints no link if tokens and PUBLIC_ORIGINS are set, and warns if links in n
   const other = await startServer({ ...env, WEBHOOK_URL: 'https://hooks.example' });
   onTestFinished(() => other.stop());
   await expect.poll(other.log).toContain('Set DESK_ORIGIN');
-  await expect.poll(other.log).toMatch(/The desk is on http:\/\/[^"\s]+\/desk/);
+  await expect.poll(other.log).toMatch(/Also listening on http:\/\/[^"\s]+\/desk/);
   await other.stop();
   expect(other.log()).not.toContain('ticket=');
 });

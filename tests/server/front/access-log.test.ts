@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import express from 'express';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import express, { type NextFunction, type Response } from 'express';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
@@ -133,6 +135,29 @@ it.each([
   await askRaw(port, `GET ${target} HTTP/1.1`);
   expect(await lineOf(lines)).toMatchObject({ status, path });
 });
+
+it.each<[string, (res: Response, next: NextFunction) => unknown]>([
+  ['passes an error on', (_res, next) => next(new Error('broken'))],
+  ['is piped', (res) => pipeline(Readable.from(breakOff()), res)],
+])('the line of a response that the server broke off says so, if it %s', async (_, act) => {
+  const { log, lines } = spyOnLog();
+  const { port } = await startTestServer({
+    log,
+    routes: express.Router().get('/half', (_req, res, next) => {
+      res.write('half');
+      return act(res, next);
+    }),
+  });
+  await askRaw(port, 'GET /half HTTP/1.1');
+  const line = await lineOf(lines, '/half');
+  expect(line).toMatchObject({ status: 200, broken: true });
+  expect(line).not.toHaveProperty('gone');
+});
+
+async function* breakOff() {
+  yield 'more';
+  throw new Error('broken');
+}
 
 it.each([
   ['before any response', false, 499],

@@ -68,6 +68,14 @@ describe('createPageCache', () => {
     expect(await ask('/b', eight('b2'))).toBe('b2      ');
   });
 
+  it('counts the keys too, which visitors choose', async () => {
+    const { ask } = createCache({ maxBytes: 100 });
+    const [one, two] = ['1', '2'].map((end) => `/a?q=${'q'.repeat(60)}${end}`);
+    for (const key of [one, two]) await ask(key, async () => toPage('old'));
+    expect(await ask(two, async () => toPage('new'))).toBe('old');
+    expect(await ask(one, async () => toPage('new'))).toBe('new');
+  });
+
   it('does not cache a page larger than the whole cache, and evicts nothing for it', async () => {
     const { ask } = createCache({ maxBytes: 20 });
     await ask('/a', async () => toPage('a1'));

@@ -43,7 +43,7 @@ export function incidentsApi(context: ApiContext): ApiPart {
         // Charts and time filters move on each hour.
         version: async () => [await calls.readChanges(), Math.floor(Date.now() / Hour), facts.release].join(' '),
         async handle({ query }) {
-          const { span, limit, after } = query;
+          const { limit, after } = query;
           const filter = toFilter({ ...USUAL_VIEW, ...query }, { now: Date.now(), environment: facts.environment });
           const [page, totals, environments] = await Promise.all([
             calls.listIncidents({ ...filter, limit, cursor: after }),
@@ -55,7 +55,7 @@ export function incidentsApi(context: ApiContext): ApiPart {
             body: defined({
               environment: filter.environment,
               environments,
-              incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
+              incidents: page.incidents.map(presentIncidentRow),
               totals,
               next: page.next,
             }),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_NOTE_LENGTH, SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
+import { MAX_NOTE_LENGTH, SORTS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_FILTER_LENGTH } from '../read-view.ts';
 import { parseCursor } from '../store/cursor.ts';
@@ -56,7 +56,6 @@ export const ListQuery = z
     state: state.default('open'),
     ...filter,
     sort: z.enum(firsts(SORTS)).default('last').describe('In descending order.'),
-    span: z.enum(firsts(SPANS)).default('24h').describe('The time that the charts cover.'),
     limit,
     after,
   })

@@ -108,6 +108,8 @@ function toConnectFailure(thrown: unknown): SendResult {
   const error = thrown instanceof TypeError && thrown.cause ? thrown.cause : thrown;
   if (error instanceof Error && error.name === 'TimeoutError')
     return { ok: false, words: 'It did not answer in time.' };
+  if (error instanceof Error && error.message === 'bad port')
+    return toFinal('The port of WEBHOOK_URL is one that HTTP clients block. Use another one.');
   const code = readCode(error);
   if (code === 'ETLS') return { ok: false, words: NO_TLS };
   // For mail, nodemailer replaces Node's error code.

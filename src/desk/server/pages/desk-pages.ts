@@ -105,7 +105,7 @@ export async function createDeskPages(
     settings: { isSecret: true, maxActionBytes: MAX_DESK_FORM_BYTES },
   });
 
-  const live = createLive({ readChanges: () => calls.readChanges(), readAccess, origins, pingInterval });
+  const live = createLive({ readChanges: calls.readChanges, readAccess, origins, pingInterval });
 
   const router = Router();
   router.use(keepPrivate);

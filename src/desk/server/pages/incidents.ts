@@ -59,7 +59,7 @@ async function load({ url, context }: LoaderArgs<DeskContext>): Promise<Incident
     now,
     canChange: canChange(context),
     view,
-    rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
+    rows: page.incidents.map(presentIncidentRow),
     totals,
     choices: toChoices(
       page.incidents,

@@ -65,8 +65,8 @@ interface PostgresOptions {
 
 /** Returns a driver that connects with its first query, which is when an invalid address fails. */
 export function openPostgres(url: string, { queryTimeout }: PostgresOptions = {}): SqlDriver {
-  const writer = openPool(url, { ...POOLS.writer, ...(queryTimeout && { longest: queryTimeout }) });
-  const reader = openPool(url, { ...POOLS.reader, ...(queryTimeout && { longest: queryTimeout }) });
+  const writer = openPool(url, POOLS.writer, queryTimeout);
+  const reader = openPool(url, POOLS.reader, queryTimeout);
   return {
     ...writer.sql,
     isShared: true,
@@ -93,14 +93,14 @@ export function openPostgres(url: string, { queryTimeout }: PostgresOptions = {}
   };
 }
 
-/** @param limits `longest`: PostgreSQL cancels a statement that takes longer. The connection stays open */
-function openPool(url: string, { connections, longest }: { connections: number; longest: number }) {
+/** @param longest milliseconds. PostgreSQL cancels a statement that takes longer. The connection stays open */
+function openPool(url: string, limits: (typeof POOLS)['writer'], longest = limits.longest) {
   // The last resort, on both sides: the connection is closed if the database has not even canceled the statement, or if
   // the desk is silent within a transaction. It may be lost without a sign, and others wait for its locks.
   const lostAfter = longest * 1.25;
   const pool = new pg.Pool({
     connectionString: url,
-    max: connections,
+    max: limits.connections,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: IDLE_TIMEOUT,
     query_timeout: lostAfter,

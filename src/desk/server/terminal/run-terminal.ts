@@ -133,7 +133,7 @@ async function list({ values }: Typed, { store, settings }: TerminalDesk, { prin
     store.list.countStates(filter),
     store.builds.listEnvironments(),
   ]);
-  const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
+  const rows = page.incidents.map(presentIncidentRow);
   if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
   const which = view.state === 'all' ? '' : `${view.state}, `;

@@ -106,7 +106,7 @@ export function toListMarkdown(
           : []),
       ].join('\n'),
     ),
-    rest > 0 && `${toCount(rest)} more: \`--limit ${Math.min(total, most)}\``,
+    rest > 0 && `${toCount(rest)} more: \`${rows.length < most ? `--limit ${Math.min(total, most)}` : '--search'}\``,
   ]);
 }
 

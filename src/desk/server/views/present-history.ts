@@ -13,7 +13,9 @@ export function presentNote({ id, at, author, text }: Note): ChangeShape {
 }
 
 function presentChange({ id, at, author, action, detail }: LoggedChange): ChangeShape {
-  return { id: `change-${id}`, at, by: author || ITSELF, words: CHANGE_WORDS[action](detail) };
+  // After a rollback, the history can have changes that a later release made.
+  const words = Object.hasOwn(CHANGE_WORDS, action) ? CHANGE_WORDS[action](detail) : `changed it (${action})`;
+  return { id: `change-${id}`, at, by: author || ITSELF, words };
 }
 
 /** The author of automatic changes. */

@@ -1,6 +1,5 @@
 import { explainReactError } from '#engine/tracker';
 import { KIND_WORDS } from '../../shared/choices.ts';
-import type { SpanName } from '../../shared/page-data.ts';
 import type { IncidentRow, PlaceShape, StatusShape } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
@@ -9,7 +8,7 @@ import type { Incident } from '../store/records.ts';
 /** The longest title in a row (characters). */
 const MAX_TITLE = 250;
 
-export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
+export function presentIncidentRow(incident: ListedIncident): IncidentRow {
   const { charts, firstRelease, lastRelease } = incident;
   const facts = presentFacts(incident);
   return {
@@ -17,7 +16,7 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
     title: facts.title.slice(0, MAX_TITLE).toWellFormed(),
     firstRelease,
     lastRelease,
-    chart: span === '24h' ? charts.day : charts.fortnight,
+    chart: charts.fortnight,
   };
 }
 

@@ -68,7 +68,7 @@ function presentOrigin({ origin, request }: StoredFailure): string {
 
 /** Presents a component. An element has only a name. Without source maps, the name is the minified one. */
 function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
-  return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && isProductCode(file) };
+  return { name, place: line > 0 ? `${file}:${line}` : file, isProduct: own && isProductCode(file) };
 }
 
 /** @param sourceLink the setting `SOURCE_LINK` */

@@ -17,9 +17,11 @@ export function createPathScrubber(scrubber: Scrubber): ScrubPath {
     (route) => route.split('/').some((part) => hidesPart(part, scrubber)),
     MAX_REMEMBERED_ROUTES,
   );
+  const scrubRoute = remember((route) => cutText(scrubber.url(route)), MAX_REMEMBERED_ROUTES);
   // Each request asks twice, and most are answered before the next one begins.
   let last = { path: '', scrubbed: '' };
   return function scrubPath(path, route = '') {
+    if (path === route) return scrubRoute(route);
     const hidden = hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path;
     // A path can be 8 KiB long, and a flood of such lines would fill a disk.
     if (hidden !== last.path) last = { path: hidden, scrubbed: cutText(scrubber.url(hidden)) };

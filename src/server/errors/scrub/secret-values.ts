@@ -57,8 +57,8 @@ function listHeaderSecrets(headers: IncomingHttpHeaders, scrubber: Hides): strin
 }
 
 /** How deep a body is searched (levels), and how many of its fields (count). */
-const MAX_BODY_DEPTH = 8;
-const MAX_BODY_FIELDS = 1000;
+const MAX_SEARCHED_DEPTH = 8;
+const MAX_SEARCHED_FIELDS = 1000;
 
 /**
  * Lists the secrets of a posted body, for `scrubber.forReport()`: the values of fields with a secret name.
@@ -74,11 +74,11 @@ export function listBodySecrets(body: unknown, scrubber: Hides): string[] {
       if (isHidden) secrets.push(String(value));
       return;
     }
-    if (typeof value !== 'object' || value === null || depth > MAX_BODY_DEPTH) return;
+    if (typeof value !== 'object' || value === null || depth > MAX_SEARCHED_DEPTH) return;
     const entries = value instanceof FormData ? value.entries() : Object.entries(value);
     for (const [name, field] of entries) {
       fields += 1;
-      if (fields > MAX_BODY_FIELDS) return;
+      if (fields > MAX_SEARCHED_FIELDS) return;
       visit(field, isHidden || scrubber.hides(name), depth + 1);
     }
   }

@@ -36,6 +36,8 @@ interface PageSinkOptions {
   readonly takeStyles?: () => string;
   /** Called once, when the last byte was handed over or the page was abandoned. */
   readonly onEnd?: () => void;
+  /** Called in place of `onEnd` with what the target threw. It is left open. */
+  readonly onFailed?: (thrown: unknown) => void;
 }
 
 /**
@@ -60,6 +62,7 @@ export class PageSink {
   readonly #target: PageTarget;
   #whenStreaming: string;
   #onEnd: (() => void) | undefined;
+  readonly #onFailed: ((thrown: unknown) => void) | undefined;
   /** Only the plain build of React needs it. */
   #decoder: TextDecoder | undefined;
   /** The text before `#text`. Separate, because joined strings are copied when they are read. */
@@ -86,11 +89,16 @@ export class PageSink {
    */
   #listeners: (readonly [event: SinkEvent, listener: () => void])[] = [];
 
-  constructor(target: PageTarget, texts: PageTexts, { styles = '', takeStyles, onEnd }: PageSinkOptions = {}) {
+  constructor(
+    target: PageTarget,
+    texts: PageTexts,
+    { styles = '', takeStyles, onEnd, onFailed }: PageSinkOptions = {},
+  ) {
     const { lead, tail, late } = texts;
     this.#target = target;
     this.#whenStreaming = texts.whenStreaming ?? '';
     this.#onEnd = onEnd;
+    this.#onFailed = onFailed;
     this.#lead = lead + styles;
     this.#takeStyles = takeStyles;
     this.#atBoundary = texts.isResumed ?? false;
@@ -125,7 +133,7 @@ export class PageSink {
     const cut = toCut(this.#text, this.#text.length - CLOSING.length);
     const ready = toBytes([this.#takeFront(), this.#text.slice(0, cut)]);
     this.#text = this.#text.slice(cut);
-    this.#isFull = !this.#visitor.runInAsyncScope(() => this.#target.write(ready));
+    this.#put(ready);
     return !this.#isFull;
   }
 
@@ -200,8 +208,11 @@ export class PageSink {
 
   #send(): void {
     const bytes = this.#takeBytes('');
-    if (bytes.length === 0 || this.#finished) return;
-    this.#visitor.runInAsyncScope(() => {
+    if (bytes.length > 0 && !this.#finished) this.#put(bytes);
+  }
+
+  #put(bytes: Buffer): void {
+    this.#attempt(() => {
       this.#isFull = !this.#target.write(bytes);
     });
   }
@@ -209,8 +220,18 @@ export class PageSink {
   #close(): void {
     if (this.#finished) return;
     const rest = this.#takeBytes(CLOSING);
-    this.#visitor.runInAsyncScope(() => this.#target.end(rest));
+    this.#attempt(() => this.#target.end(rest));
     this.#finish();
+  }
+
+  /** Runs steps of the product too: they can replace `writeHead()`. Here, what one throws would end the process. */
+  #attempt(write: () => void): void {
+    try {
+      this.#visitor.runInAsyncScope(write);
+    } catch (error) {
+      this.#onEnd = () => this.#onFailed?.(error);
+      this.#finish();
+    }
   }
 
   #putLead(): void {

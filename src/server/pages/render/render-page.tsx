@@ -174,16 +174,21 @@ export class Render {
 
   /**
    * Pipes React's stream to a `PageSink`, which writes the page up to the last byte. The promise resolves when that was
-   * handed over or the page was abandoned, and never rejects.
+   * handed over or the page was abandoned, and rejects with what the target threw.
    */
   send(target: PageTarget, texts: PageTexts): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#sink = new PageSink(target, texts, {
         styles: this.#shellStyles + this.#takeLateStyles(),
         takeStyles: this.#takeLateStyles,
         onEnd: () => {
           this.#end();
           resolve();
+        },
+        onFailed: (thrown) => {
+          this.#end();
+          queueMicrotask(() => this.replace()); // React is perhaps writing at the moment
+          reject(thrown);
         },
       });
       // React's type asks for a Writable, but React only uses the methods that PageSink has.

@@ -60,9 +60,23 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
-    void writeDocument(exchange, { page, rendered, target: response, nonce });
+    failIfThrown(exchange, writeDocument(exchange, { page, rendered, target: response, nonce }));
   } catch (error) {
     rendered.render.replace();
     throw error;
   }
+}
+
+/**
+ * Answers if a step of the product throws while the document is written. A function for itself, because one of
+ * `sendDocument` would keep the loaded data.
+ */
+export function failIfThrown({ pageRequest, response }: PageExchange, written: Promise<void>): void {
+  written
+    .catch((thrown: unknown) => {
+      const disposition = pageRequest.fail(thrown, 'render');
+      if (response.headersSent || disposition.kind !== 'error') response.destroy();
+      else sendLastResort(response.req, response, disposition.error);
+    })
+    .catch(() => response.destroy()); // the step throws each time
 }

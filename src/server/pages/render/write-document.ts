@@ -23,7 +23,7 @@ interface WrittenDocument {
 
 /**
  * Puts the payload and the scripts around a rendered page, and has `PageSink` write all of it. The promise resolves when it
- * was written or abandoned, and never rejects.
+ * was written or abandoned, and rejects with what the target threw.
  */
 export function writeDocument(
   { runtime, pageRequest }: Encoding,

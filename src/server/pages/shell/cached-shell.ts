@@ -5,7 +5,7 @@ import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { drawRandom } from '../../request/draw-random.ts';
 import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
 import { type Loaded, type LoadedPage, loadGuarded } from '../load-page.ts';
-import { isGone } from '../page-cache.ts';
+import { isGone, toOwnBytes } from '../page-cache.ts';
 import type { PageRuntime } from '../page-runtime.ts';
 import { collectPersonal } from '../personal.ts';
 import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
@@ -45,11 +45,11 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
   if (loaded.kind !== 'page') return toFailed(loaded);
   const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
   const encoded = encodePage({ runtime, pageRequest }, loaded, undefined, function takeHole(place, path) {
-    const load = personal.get(place);
-    if (!load) return undefined;
+    const value = personal.get(place);
+    if (!value) return undefined;
     const id = toPathText(path);
     if (!leadsTo(place, loaded.data, path)) misplaced.push({ routeId: String(path[1]), thrown: toMisplaced(id) });
-    holes.set(id, { id, path, place, load });
+    holes.set(id, { id, path, value });
     return id;
   });
   if (encoded.loaded.errors) return toFailed(encoded.loaded);
@@ -71,13 +71,19 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
   await writeDocument({ runtime, pageRequest }, { page, rendered, target, nonce, trace });
   const html = target.bytes.toString().slice(0, -CLOSING.length);
   const data = [head, ...lines].join('\n');
+  // A promise that never settles holds React's render, and with it this visitor's request and response.
+  personal.clear();
+  const shared = [...holes.values()].reduce<unknown>(
+    (filled, { path }) => putAt(filled, path.slice(1), undefined),
+    loaded.data,
+  ) as LoadedPage['data'];
   return {
     bytes: html.length + (postponed?.length ?? 0) + DATA_COPIES * data.length,
-    loaded,
+    loaded: { ...loaded, data: shared },
     holes: [...holes.values()],
     hasGuards,
     page: {
-      payload,
+      payload: { ...payload, data: shared },
       data,
       etag: toEtag(runtime.server.manifest, data),
       parts: text === '' ? undefined : cut(addNonce(html, nonce), marks),
@@ -110,6 +116,15 @@ function isCopied(value: unknown): value is object {
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
 }
 
+/** Copies everything on the path. */
+export function putAt(value: unknown, [key, ...rest]: Path, content: unknown): unknown {
+  if (key === undefined) return content;
+  // `leadsTo` has checked the path. The copy has the key as its own property, even if it is `__proto__`.
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>;
+  copy[key] = putAt(copy[key], rest, content);
+  return copy;
+}
+
 async function* each(lines: readonly string[]): AsyncGenerator<string, void> {
   yield* lines;
 }
@@ -134,7 +149,7 @@ function cut(html: string, { nonce, trace }: ShellMarks): (string | Buffer)[] {
       small += text;
       continue;
     }
-    parts.push(small, Buffer.from(text));
+    parts.push(small, toOwnBytes(Buffer.from(text)));
     small = '';
   }
   return [...parts, small];

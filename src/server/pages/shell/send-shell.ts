@@ -19,7 +19,7 @@ import { toEncodeOptions } from '../render/encode-page.ts';
 import { sendGuardedData } from '../render/page-data.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
-import { showGuarded } from '../render/show-page.ts';
+import { failIfThrown, showGuarded } from '../render/show-page.ts';
 import { askForFull, toTraceMeta } from '../render/write-document.ts';
 import { isCrawler } from '../visitor-page.ts';
 import { toShellKey } from './cached-shell.ts';
@@ -99,9 +99,12 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
   const texts = { lead: '', tail: [], late, isResumed: true };
   const slot = runtime.server.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
-  if (postponed === undefined) new PageSink(response, texts).end();
+  if (postponed === undefined) new PageSink(response, texts, { onFailed: () => response.destroy() }).end();
   // Not awaited: see `sendDocument`.
-  else void new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed }).send(response, texts);
+  else {
+    const render = new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed });
+    failIfThrown(exchange, render.send(response, texts));
+  }
   return true;
 }
 

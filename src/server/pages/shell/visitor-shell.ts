@@ -1,11 +1,11 @@
-import type { Path } from '../../../shared/wire/format.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { CachedShell, Hole } from '../cached-page.ts';
 import type { Blocked, Loaded } from '../load-page.ts';
 import type { PageRuntime } from '../page-runtime.ts';
+import type { PersonalValue } from '../personal.ts';
 import { SharedPageRequest } from '../shared-page.ts';
 import type { VisitorPageRequest } from '../visitor-page.ts';
-import { getShell } from './cached-shell.ts';
+import { getShell, putAt } from './cached-shell.ts';
 
 type Data = Record<string, unknown>;
 
@@ -67,30 +67,21 @@ export class VisitorShell {
    * @returns a copy of the data with this visitor's promises in the holes, and these promises by the id of their hole
    */
   fill(data: Data, holes: readonly Hole[]): { data: Data; promises: ReadonlyMap<string, Promise<unknown>> } {
-    const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();
+    const begun = new Map<PersonalValue, Promise<unknown>>();
     const promises = new Map<string, Promise<unknown>>();
     let filled: unknown = data;
-    for (const { id, path, place, load } of holes) {
-      const promise = begun.get(place) ?? this.#begin(load);
-      begun.set(place, promise);
+    for (const { id, path, value } of holes) {
+      const promise = begun.get(value) ?? this.#begin(value);
+      begun.set(value, promise);
       promises.set(id, promise);
       filled = putAt(filled, path.slice(1), promise);
     }
     return { data: filled as Data, promises }; // a copy of `data`
   }
 
-  #begin(load: Hole['load']): Promise<unknown> {
+  #begin({ load }: PersonalValue): Promise<unknown> {
     const promise = this.#visitor.toArgs().then((args) => load(args as never));
     promise.catch(() => {}); // it can reject before it is rendered
     return promise;
   }
-}
-
-/** Copies everything on the path. */
-function putAt(value: unknown, [key, ...rest]: Path, promise: Promise<unknown>): unknown {
-  if (key === undefined) return promise;
-  // `leadsTo` has checked the path. The copy has the key as its own property, even if it is `__proto__`.
-  const copy = (Array.isArray(value) ? [...value] : { ...(value as Data) }) as Data;
-  copy[key] = putAt(copy[key], rest, promise);
-  return copy;
 }

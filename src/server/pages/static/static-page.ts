@@ -7,7 +7,7 @@ import { addVary, type Coding, chooseCoding, matchesEtag } from '../../request/r
 import { endWith } from '../../request/send-body.ts';
 import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts';
 import { loadPage } from '../load-page.ts';
-import { isGone } from '../page-cache.ts';
+import { isGone, toOwnBytes } from '../page-cache.ts';
 import { type Answer, PUBLIC_CACHING, setPageHeaders, setStatus } from '../page-response.ts';
 import type { PageRuntime } from '../page-runtime.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
@@ -59,7 +59,8 @@ async function renderStaticPage(
   };
 }
 
-async function createDocument(bytes: Buffer, compress: Compress | undefined): Promise<CachedBody> {
+async function createDocument(html: Buffer, compress: Compress | undefined): Promise<CachedBody> {
+  const bytes = toOwnBytes(html);
   const name = hash('sha1', bytes, 'base64url');
   const coded = await compress?.(bytes, (coding) => `"${name}-${coding}"`);
   return { type: 'text/html; charset=utf-8', bytes, etag: `"${name}"`, ...(coded && { coded }) };
@@ -67,7 +68,7 @@ async function createDocument(bytes: Buffer, compress: Compress | undefined): Pr
 
 async function createData({ server }: PageRuntime, data: string, compress: Compress | undefined): Promise<CachedBody> {
   const etag = toEtag(server.manifest, data);
-  const bytes = Buffer.from(`${data}\n`);
+  const bytes = toOwnBytes(Buffer.from(`${data}\n`));
   const coded = await compress?.(bytes, () => etag);
   return { type: WIRE_TYPE, bytes, etag, ...(coded && { coded }) };
 }
@@ -90,7 +91,7 @@ async function compressBody(body: Buffer, toTag: (coding: Coding) => string): Pr
   const copies = { br, gzip: gzipped } satisfies Record<Coding, Buffer>;
   return Object.entries(copies).flatMap(([name, bytes]) => {
     const coding = name as Coding; // a key of the copies
-    return bytes.length < body.length ? [{ coding, bytes, etag: toTag(coding) }] : [];
+    return bytes.length < body.length ? [{ coding, bytes: toOwnBytes(bytes), etag: toTag(coding) }] : [];
   });
 }
 

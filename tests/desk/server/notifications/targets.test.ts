@@ -219,6 +219,12 @@ describe('an email', () => {
   });
 });
 
+it('a webhook on a port that fetch blocks is not tried again', async () => {
+  const [target] = createTargets(settingsOf({ webhooks: ['http://127.0.0.1:6667/'] }));
+  const words = 'The port of WEBHOOK_URL is one that HTTP clients block. Use another one.';
+  expect(await target?.send(messageOf())).toEqual({ ok: false, isFinal: true, words });
+});
+
 it('the names of targets contain no secrets, and their ids never change', () => {
   const settings = settingsOf({
     webhooks: ['https://hooks.slack.com/services/T0/B0/canary', 'https://hooks.example.com/canary?canary=1'],

@@ -64,6 +64,14 @@ describe.each(DATABASES)('next to a running server, on %s', (_name, makeEnv) => 
   });
 });
 
+it('lists 200 incidents, and says how to find the others', async () => {
+  const { desk, run } = await start(await sqliteEnv());
+  const digests = Array.from({ length: 201 }, (_, index) => String(index).padStart(8, '0'));
+  await record(desk, ...digests.map((digest) => createFailure({ digest })));
+  expect((await run()).out).toMatch(/ more: `--limit 200`\n$/);
+  expect((await run('list', '--limit', '200')).out).toMatch(/\n1 more: `--search`\n$/);
+});
+
 describe('a backup', () => {
   it('can be read only by its owner, and has no sign-in links and salts', async () => {
     const { desk, run, folder } = await start(await sqliteEnv());

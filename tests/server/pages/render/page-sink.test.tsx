@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
@@ -137,3 +138,53 @@ it.each(['/page', '/page?_whole=1'])(
     }
   },
 );
+
+const CRAWLER = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+const view = () => <p>page</p>;
+function Late() {
+  return <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <b>{value}</b>}</Await>;
+}
+const loadLate = () => ({ late: sleep(30, 'late') });
+
+const WRITTEN: [string, TestPage][] = [
+  ['a page', { id: 'page', path: '/page', view }],
+  ['one that is streamed', { id: 'page', path: '/page', view: Late, server: { loader: loadLate } }],
+  ['one whose deferred value no component shows', { id: 'page', path: '/page', view, server: { loader: loadLate } }],
+];
+
+/** A step whose `writeHead()` throws, by default once, as the package `on-headers` calls a listener. */
+function failAtHead(count = 1): RequestHandler {
+  return (_req, res, next) => {
+    const { writeHead } = res;
+    let left = count;
+    res.writeHead = (...args: unknown[]) => {
+      left -= 1;
+      if (left < 0) return Reflect.apply(writeHead, res, args);
+      throw new Error('The cookie is not valid.');
+    };
+    next();
+  };
+}
+
+it.each<[string, TestPage]>([
+  ...WRITTEN,
+  ['a shell', { id: 'page', path: '/page', mode: 'shell', view }],
+  ['a static page', { id: 'page', path: '/page', mode: 'static', view }],
+])('a step that throws when the head is written fails %s, for visitors and crawlers', async (_what, page) => {
+  const app = await startPages([page], { steps: [failAtHead()], compression: true });
+  const kinds: Record<string, string>[] = [{}, { 'User-Agent': CRAWLER }, { 'Accept-Encoding': 'gzip' }];
+  for (const headers of kinds) {
+    const reply = await app.ask('/page', { headers });
+    expect([reply.status, reply.headers['content-type']]).toEqual([500, 'text/html; charset=utf-8']);
+    expect(reply.text).toContain(reply.headers['x-error-digest']);
+    expect(reply.text).not.toContain('<p>page</p>');
+  }
+  expect(app.failures()).toHaveLength(3);
+});
+
+it.each(WRITTEN)('one that throws each time cuts the connection of %s', async (_what, page) => {
+  const app = await startPages([page], { steps: [failAtHead(Number.POSITIVE_INFINITY)] });
+  for (const headers of [{}, { 'User-Agent': CRAWLER }] as Record<string, string>[]) {
+    await expect(app.ask('/page', { headers })).rejects.toThrow('socket hang up');
+  }
+});

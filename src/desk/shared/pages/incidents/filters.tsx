@@ -1,6 +1,6 @@
 import { Link } from '#engine';
 import { Form } from '../../actions.ts';
-import { KIND_WORDS, type Choice as Option, SORTS, SPANS, WITHIN } from '../../choices.ts';
+import { KIND_WORDS, type Choice as Option, SORTS, WITHIN } from '../../choices.ts';
 import { isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../page-data.ts';
 import styles from './filters.module.css';
@@ -13,7 +13,6 @@ export function Filters({ view, choices }: Pick<IncidentsData, 'view' | 'choices
       {view.search !== '' && <input type="hidden" name="search" value={view.search} />}
       {view.environment !== '' && <input type="hidden" name="environment" value={view.environment} />}
       <Choice name="sort" label="Sort by" view={view} of={SORTS} />
-      <Choice name="span" label="Charts" view={view} of={SPANS} />
       <Choice name="within" label="Period" view={view} of={WITHIN} any="All time" />
       <details className={styles.more} open={FOLDED.some((name) => view[name] !== '')}>
         <summary>Filters</summary>

@@ -67,7 +67,7 @@ function List({ of: data }: { readonly of: IncidentsData }) {
   const { view, rows, canChange } = data;
   const list = (
     <div className={styles.rows}>
-      <RowHeads of={data} />
+      <RowHeads canChange={canChange} />
       <ol>
         {rows.map((row) => (
           <Row key={row.digest} of={row} list={data} />

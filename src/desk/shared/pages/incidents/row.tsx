@@ -1,7 +1,6 @@
 import { Link } from '#engine';
-import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
-import type { IncidentsData, ViewShape } from '../../page-data.ts';
+import type { IncidentsData } from '../../page-data.ts';
 import type { IncidentRow, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
@@ -50,7 +49,7 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
         </p>
       </div>
       <div className={styles.chart}>
-        <SmallChart of={chart} span={toSpanWords(view)} />
+        <SmallChart of={chart} span="14 days" />
         <span className={styles.releases}>{toReleases(firstRelease, lastRelease)}</span>
       </div>
       <p className={styles.count}>
@@ -74,20 +73,16 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
 }
 
 /** Names the columns. Screen readers get the names with the values. */
-export function RowHeads({ of: { canChange, view } }: { readonly of: IncidentsData }) {
+export function RowHeads({ canChange }: Pick<IncidentsData, 'canChange'>) {
   return (
     <div className={`${styles.row} ${styles.heads} ${canChange ? styles.tickable : ''}`} aria-hidden="true">
       {canChange && <span className={styles.tick} />}
       <span>Failure</span>
-      <span>Last {toSpanWords(view)}</span>
+      <span>Last 14 days</span>
       <span className={styles.count}>Times</span>
       <span className={styles.seen}>Seen</span>
     </div>
   );
-}
-
-function toSpanWords({ span }: ViewShape): string {
-  return new Map(SPANS).get(span) ?? span;
 }
 
 function toReleases(first: string, last: string): string {

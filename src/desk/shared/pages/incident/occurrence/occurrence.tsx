@@ -154,7 +154,7 @@ const COMPONENTS = 6;
 
 /** React's component stack, innermost first. Components from the engine's first one outwards are folded. */
 function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
-  const own = components.findIndex(({ place, isOwn }) => place !== '' && !isOwn);
+  const own = components.findIndex(({ place, isProduct }) => place !== '' && !isProduct);
   const shown = own <= 0 ? COMPONENTS : Math.min(own, MOST_COMPONENTS);
   const outer = components.slice(shown);
   return (
@@ -203,7 +203,7 @@ function RequestPanel({ of: request, route }: { readonly of: RequestShape; reado
 
 /** Links to the latest occurrences. */
 export function Recent({ of: { recent, digest, scope, now, shown, releases } }: { readonly of: IncidentData }) {
-  if (recent.length === 0) return null;
+  if (recent.length < 2) return null;
   return (
     <Panel title="Latest occurrences">
       <ul className={styles.recent}>
