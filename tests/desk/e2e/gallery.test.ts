@@ -105,7 +105,7 @@ test.each<[name: string, story: object, request?: object]>([
       extra: { ms: expect.any(Number), inFlight: [{ route: '/loader/blocked' }] },
     },
   ],
-  ['uncaught', { origin: 'process' }],
+  ['uncaught', { kind: 'server-exit', origin: 'process' }],
   ['click', { ...BUTTON, title: expect.stringMatching(/^TypeError: The button was not ready/) }],
   ['rejection', { ...BUTTON, title: expect.stringMatching(/^Error: Nobody waited/) }],
   ['effect', BUTTON],
