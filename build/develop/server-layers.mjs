@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
@@ -115,7 +115,7 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
         context ??= await openProduct();
         const { metafile, outputFiles, warnings } = await context.rebuild();
         for (const warning of await formatWarnings(warnings)) warn(warning);
-        product = { metafile, outputFiles: outputFiles.map(toLoadable) };
+        product = { metafile, outputFiles: toLoadable(outputFiles) };
       }
       if (isExact) {
         const used = new Set(Object.keys(product.metafile.inputs).map(toBaseFile));
@@ -132,13 +132,18 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
  * The URL prefix of assets is also that of chunks, which are not URLs on the server. And a file of the base is an object
  * of all exports, also where esbuild takes it for a CommonJS file whose default export is the whole object.
  */
-function toLoadable({ path, contents }) {
-  if (!path.endsWith('.js')) return { path, contents };
-  const text = Buffer.from(contents)
-    .toString()
-    .replaceAll('"/product-', '"./product-')
-    .replace(/(__toESM\(require_from_base\d*\(\)), 1\)/g, '$1)');
-  return { path, contents: Buffer.from(text) };
+function toLoadable(outputs) {
+  const texts = outputs.filter(({ path }) => path.endsWith('.js')).map(({ path, text }) => ({ path, text }));
+  const inBase = texts.filter(({ text }) => /^export default require_from_base\d*\(\);$/m.test(text));
+  const names = new Set(inBase.map(({ path }) => basename(path)));
+  const loadable = texts.map(({ path, text }) => {
+    const changed = text
+      .replaceAll('"/product-', '"./product-')
+      .replace(/\bimport\("\.\/([^"]+)"\)/g, (all, name) => (names.has(name) ? `${all}.then((it) => it.default)` : all))
+      .replace(/(__toESM\(require_from_base\d*\(\)), 1\)/g, '$1)');
+    return { path, contents: Buffer.from(changed) };
+  });
+  return [...loadable, ...outputs.filter(({ path }) => !path.endsWith('.js'))];
 }
 
 const toName = (file) => file.replace(/^src\//, '').replaceAll('/', '~');

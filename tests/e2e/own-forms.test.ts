@@ -335,6 +335,12 @@ test.each([
 
 describe('a navigation that leaves the page', () => {
   // Alone, because these tests stop the clock of their profile.
+  /** Otherwise a slow machine can reach the deadline before `wait()` looks. */
+  async function stopClock(page: Page): Promise<void> {
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 10_000);
+  }
+
   /** Shows that the page waits, and still does 4 s later. */
   async function wait(page: Page, expected: string): Promise<void> {
     await expect.poll(() => state(page)).toBe(expected);
@@ -351,10 +357,11 @@ describe('a navigation that leaves the page', () => {
     await page.route('**/file.csv', (route) =>
       route.fulfill({ headers: { 'Content-Disposition': 'attachment' }, body: '1,2' }),
     );
-    await page.clock.install();
+    await stopClock(page);
     await page.getByRole(role, { name, exact: true }).click();
     await wait(page, expected);
     await page.clock.runFor(2000);
+    await page.clock.resume();
     await expect.poll(() => state(page)).toBe('idle idle');
     expect(elsewhere).toEqual(name.startsWith('Leave') ? ['GET /left'] : []);
     // The page works as before.
@@ -365,7 +372,7 @@ describe('a navigation that leaves the page', () => {
 
   test('ends when Back shows the page as it was left', async () => {
     const { page, press } = await open({ isAlone: true });
-    await page.clock.install();
+    await stopClock(page);
     await press('Leave');
     await wait(page, 'submitting idle');
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
@@ -374,7 +381,7 @@ describe('a navigation that leaves the page', () => {
 
   test('does not end the next one', async () => {
     const { page, press } = await open({ isAlone: true });
-    await page.clock.install();
+    await stopClock(page);
     await press('Leave');
     await wait(page, 'submitting idle');
     const release = await hold(page, '**/forms');

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { implement } from '../../src/server/api/implement.ts';
 import { resource } from '../../src/server/api/resource.ts';
@@ -11,6 +11,7 @@ import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createPathScrubber } from '../../src/server/errors/scrub/secret-path.ts';
 import { createScrubber } from '../../src/server/errors/scrub.ts';
 import { checkPage } from '../../src/server/front/fixed-paths.ts';
+import { HttpError } from '../../src/server/request/http-error.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { operation } from '../../src/shared/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer, type TestAppOptions } from '../support/app.ts';
@@ -187,6 +188,24 @@ it.each<[who: string, status: number, parts: TestAppOptions]>([
     .get('/api/invitations/canary')
     .expect(status);
   expect(lines).toMatchObject([{ status, route: '/api/invitations/:token', path: '/api/invitations/[redacted]' }]);
+});
+
+it.each(['/', '/nowhere', '/api/fail', '/fails'])('cuts off %s if a step lets no head be written', async (path) => {
+  const unhandled: unknown[] = [];
+  const listen = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', listen).on('uncaughtException', listen);
+  onTestFinished(() => void process.off('unhandledRejection', listen).off('uncaughtException', listen));
+  const refuse: RequestHandler = (req, res, next) => {
+    res.writeHead = () => {
+      throw new Error('canary');
+    };
+    if (req.path === '/fails') throw new HttpError(404, 'There is no such thing.');
+    next();
+  };
+  const { port } = await startTestServer({ steps: [refuse] });
+  expect(await askRaw(port, `GET ${path} HTTP/1.1`, ['Host: localhost'])).toMatchObject({ status: 0, body: '' });
+  expect((await askRaw(port, 'GET /livez HTTP/1.1', ['Host: localhost'])).status).toBe(200);
+  expect(unhandled).toEqual([]);
 });
 
 it.each<[where: string, parts: TestAppOptions]>([

@@ -12,6 +12,7 @@ import { Millisecond, Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { keepPageState } from '../navigation/page-state.ts';
 import type { RootHooks } from '../reporting/reporting.ts';
+import { isMeant } from '../reporting/thrown.ts';
 import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { exchangeSheets, watchHead } from './head.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
@@ -117,15 +118,12 @@ function watchPage(): void {
     if (error && !reported.delete(error)) showThrown('An error outside of rendering', error, undefined);
   });
   addEventListener('unhandledrejection', ({ reason }: PromiseRejectionEvent) => {
-    if (!isAbort(reason)) showThrown('A promise was rejected, and nothing handled it', reason, undefined);
+    showThrown('A promise was rejected, and nothing handled it', reason, undefined);
   });
 }
 
-function isAbort(reason: unknown): boolean {
-  return reason instanceof DOMException && reason.name === 'AbortError';
-}
-
 function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
+  if (isMeant(error)) return;
   // Other values have no stack, and one that is made here would lead to this file.
   const { message, stack = '' } = error instanceof Error ? error : { message: `NonError: ${JSON.stringify(error)}` };
   const thrown: ThrownInBrowser = { title, message, stack, componentStack };

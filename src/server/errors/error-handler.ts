@@ -6,7 +6,7 @@ import { HttpError, read, statusOf, VisitorGone } from '../request/http-error.ts
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { brokenResponses, type ErrorHandler } from '../request/step.ts';
-import type { Funnel } from './funnel.ts';
+import type { Disposition, Funnel } from './funnel.ts';
 import { sendLastResort } from './last-resort.ts';
 import { API_POLICY, sendProblem } from './problem.ts';
 
@@ -40,6 +40,20 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       cutOff(res);
       return;
     }
+    try {
+      answer(error, disposition, req, res);
+    } catch {
+      cutOff(res); // a step of the product lets no head be written
+    }
+  };
+
+  function answer(
+    error: unknown,
+    disposition: Exclude<Disposition, { kind: 'gone' }>,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): void {
+    const info = requestInfo(req);
     clearHeaders(res, disposition.kind === 'error' && disposition.error.kind === 'failure');
     if (disposition.kind === 'redirect') {
       res.statusCode = disposition.status;
@@ -55,7 +69,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       return;
     }
     sendPage(req, res, shown);
-  };
+  }
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
     const { language } = requestInfo(req);
@@ -71,7 +85,8 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
         const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
         if (res.headersSent || disposition.kind !== 'error') cutOff(res);
         else sendLastResort(req, res, disposition.error);
-      });
+      })
+      .catch(() => cutOff(res));
   }
 }
 

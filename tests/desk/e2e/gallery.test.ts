@@ -47,7 +47,7 @@ beforeAll(async () => {
   places = readPlaces(app.folder);
   server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
   addresses = await failEverywhere(server);
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await server?.stop();
   app?.remove();
@@ -105,7 +105,7 @@ test.each<[name: string, story: object, request?: object]>([
       extra: { ms: expect.any(Number), inFlight: [{ route: '/loader/blocked' }] },
     },
   ],
-  ['uncaught', { origin: 'process' }],
+  ['uncaught', { kind: 'server-exit', origin: 'process' }],
   ['click', { ...BUTTON, title: expect.stringMatching(/^TypeError: The button was not ready/) }],
   ['rejection', { ...BUTTON, title: expect.stringMatching(/^Error: Nobody waited/) }],
   ['effect', BUTTON],

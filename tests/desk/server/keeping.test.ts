@@ -12,7 +12,7 @@ const USERS = ['user-ada-7f3a', 'user-bob-91c2'] as const;
 
 async function ask(target: string, headers: readonly string[] = [], method = 'GET', body = '') {
   const head = [`${method} ${target} HTTP/1.1`, `Host: ${SITE_HOST}`, ...headers, 'Connection: close'].join('\r\n');
-  const text = await sendRaw(site.port, `${head}\r\n\r\n${body}`, { patience: 10_000 });
+  const text = await sendRaw(site.port, `${head}\r\n\r\n${body}`, { patience: 40_000 });
   return { text, ...parseReply(text) };
 }
 

@@ -112,7 +112,7 @@ const LOGGED = {
   'late-write': ['/late-write', { origin: 'request' }],
   'unhandled-rejection': ['/loader/rejection', { origin: 'request' }],
   'blocked-loop': ['/loader/blocked', { kind: 'blocked-loop' }],
-  uncaught: ['/loader/uncaught', { origin: 'process', kind: 'exception' }],
+  uncaught: ['/loader/uncaught', { origin: 'process', kind: 'server-exit' }],
 } as const;
 
 /** Triggers every server failure of the gallery, the last of which ends the server. */

@@ -302,6 +302,10 @@ describe('a failure', () => {
     );
     app.write(WORDS, "export const words = 'later';\nexport const measure = () => import('of-browsers');\n");
     await poll(() => page.locator('#data').innerText()).toBe('later');
+    app.write('../node_modules/named/package.json', '{ "main": "main.js" }');
+    app.write('../node_modules/named/main.js', "exports.place = 'imported late, by name';");
+    app.write(WORDS, "const { place } = await import('named');\nexport const words = place;\n");
+    await poll(() => page.locator('#data').innerText()).toBe('imported late, by name');
     app.write(WORDS, "export const words = 'without the package';\n");
     await expectMended();
   });
@@ -361,6 +365,16 @@ describe('a failure', () => {
     await expectMended();
     documents.length = 0;
     complaints.length = 0;
+  });
+
+  test('is not what a component throws to show the 404 page', async () => {
+    const home = app.read(HOME);
+    app.write(HOME, home.replace('{ useData }', '{ notFound, useData }').replace('<p>{seen}</p>', '{notFound()}'));
+    await page.getByRole('heading', { name: 'First words' }).waitFor({ state: 'detached' });
+    await page.waitForTimeout(500); // time for an overlay
+    expect(await page.getByRole('alertdialog').count()).toBe(0);
+    app.write(HOME, home);
+    await expectMended();
   });
 
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {

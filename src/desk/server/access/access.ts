@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestInfo } from '#engine/server';
 import type { OpenedTracker, Operator } from '#engine/tracker';
-import { Millisecond, Second } from '../../../shared/units.ts';
+import { Second } from '../../../shared/units.ts';
 import { StoreError } from '../store/sql.ts';
 import { withinTime } from '../within-time.ts';
 import { proxyOperatorOf, sessionCookieOf, setSessionCookie } from './credentials.ts';
@@ -25,7 +25,7 @@ export type Proof = { readonly token: string } | { readonly ticket: string };
 export type ReadAccess = (req: IncomingMessage, res: ServerResponse) => Promise<Access>;
 
 /** How long a page of the site waits for the store (ms). */
-const IDENTIFY_TIME = 250 * Millisecond;
+const IDENTIFY_TIME = 1 * Second;
 
 /** Returns whether a visitor of the site is signed in to the desk; false if the store does not answer in time. */
 export function createCanOpen(signIn: Pick<SignIn, 'identify' | 'isIssued'>): OpenedTracker['canOpen'] {

@@ -37,8 +37,9 @@ export async function findUser(auth: Auth, request: Request, response?: Response
   const found = await auth.api
     .getSession({ headers: toHeaders(request), query, returnHeaders: true })
     .catch((error: unknown) => {
+      if (!isAPIError(error)) throw error;
       // better-auth wraps what the database throws, such as 503 while all connections are in use.
-      if (error instanceof Error && error.cause instanceof HttpError) throw error.cause;
+      if (error.cause instanceof HttpError) throw error.cause;
       // Without the status of better-auth, which would be that of the page.
       throw new Error('The session could not be read.', { cause: error });
     });

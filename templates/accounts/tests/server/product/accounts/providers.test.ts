@@ -110,7 +110,7 @@ it.each(['/token', '/user'] as const)('gives a failure an address if %s of the p
   const [failed = ''] = await failures();
   expect(failed).toContain('Signing in with acme failed');
   expect(shown).toContain('is not available');
-  expect(shown).toContain(`<code>${failed.slice(0, 8)}-`);
+  expect(shown).toContain(`Digest: <code>${failed.slice(0, 8)}-`);
   expect(shown).toContain('href="/auth/sign-in/acme?to=%2Fnotes"');
 });
 
@@ -119,5 +119,5 @@ it('gives a failure an address if the provider cannot be found', async () => {
   const shown = await follow(await visitor.get('/auth/sign-in/acme').expect(302));
   const [failed = ''] = await failures();
   expect(failed).toContain('Signing in with acme failed');
-  expect(shown).toContain(`<code>${failed.slice(0, 8)}-`);
+  expect(shown).toContain(`Digest: <code>${failed.slice(0, 8)}-`);
 });

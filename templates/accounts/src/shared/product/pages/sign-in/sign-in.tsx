@@ -19,7 +19,12 @@ export default function SignIn({ data }: PageProps<typeof signIn>) {
       <Form action="sign-in.signIn" className={styles.form}>
         <FormError result={result}>
           {problem?.text}
-          {problem?.address && <code> Digest: {problem.address}</code>}
+          {problem?.address && (
+            <>
+              {' Digest: '}
+              <code>{problem.address}</code>
+            </>
+          )}
         </FormError>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
