@@ -5,7 +5,9 @@ const app = useRecipe('events');
 
 it('shows changes on open pages, to signed-in users, a few streams each, until it stops', async () => {
   const { url, stop, log } = await app.start();
-  const connect = (headers: Record<string, string>) => fetch(`${url}/api/events`, { headers });
+  // As an `EventSource` asks.
+  const connect = (headers: Record<string, string>) =>
+    fetch(`${url}/api/events`, { headers: { Accept: 'text/event-stream', ...headers } });
   expect((await connect({})).status).toBe(401);
 
   const first = await connect({ cookie: 'user=emmy' });
