@@ -166,10 +166,8 @@ const Story = z
       startedAt: Time.exactOptional(),
       lastHeardAt: Time,
       memory: z.number().exactOptional().describe('Resident memory at its last heartbeat, in bytes.'),
-      heap: z
-        .strictObject({ used: z.number(), limit: z.number() })
-        .exactOptional()
-        .describe('The heap of its main thread, in bytes.'),
+      /** Of its main thread (bytes). */
+      heap: z.strictObject({ used: z.number(), limit: z.number() }).exactOptional(),
       blockedFor: z.number().exactOptional().describe('How long its main thread had been blocked, in milliseconds.'),
       inFlight: z.array(InFlight),
     }),
