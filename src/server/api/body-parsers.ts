@@ -5,7 +5,7 @@ import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { bodies } from '../request/body-reader.ts';
 import { badRequest, unsupportedMediaType } from '../request/http-error.ts';
 import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
-import { type ReceivedForm, readMultipart } from '../request/read-multipart.ts';
+import { MULTIPART, type ReceivedForm, readMultipart } from '../request/read-multipart.ts';
 
 interface BodyLimits {
   /** Bytes; 413 beyond. */
@@ -63,8 +63,6 @@ export async function readParts(
   req.body = received.form;
   return received;
 }
-
-const MULTIPART = 'multipart/form-data';
 
 /** Parses `application/x-www-form-urlencoded` into flat fields. Any other type is 415. */
 export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): RequestHandler[] {

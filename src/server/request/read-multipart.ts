@@ -11,6 +11,9 @@ import { badRequest, HttpError } from './http-error.ts';
 import { TOO_MANY_FIELDS } from './parse-body.ts';
 import { createUploadFolder, requireSpace } from './upload-folder.ts';
 
+/** The type of a form with files. */
+export const MULTIPART = 'multipart/form-data';
+
 export interface MultipartRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

@@ -47,8 +47,8 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 const SHORTEST_NAME = 8;
 
 /** The most incidents that are listed (counts). */
-const USUAL_LIMIT = 20;
-const MAX_LIMIT = 200;
+const LISTED = 20;
+const MAX_LISTED = 200;
 
 interface TerminalOptions {
   /** The arguments after the name of the command. */
@@ -120,12 +120,12 @@ function parse(args: readonly string[]): { readonly values: Values; readonly pos
 
 async function list({ values }: Typed, { store, settings }: TerminalDesk, { print, tell }: Output): Promise<void> {
   const now = Date.now();
-  const { state = 'open', search = '', environment = '', limit = String(USUAL_LIMIT) } = values;
+  const { state = 'open', search = '', environment = '', limit = String(LISTED) } = values;
   if (state !== 'all' && !Object.hasOwn(STATE_WORDS, state)) {
     throw new UsageError(`--state must be open, resolved, ignored or all, not ${state}.`);
   }
-  if (!/^[1-9]\d*$/.test(limit) || Number(limit) > MAX_LIMIT)
-    throw new UsageError(`--limit must be a number from 1 to ${MAX_LIMIT}, not ${limit}.`);
+  if (!/^[1-9]\d*$/.test(limit) || Number(limit) > MAX_LISTED)
+    throw new UsageError(`--limit must be a number from 1 to ${MAX_LISTED}, not ${limit}.`);
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals, environments] = await Promise.all([
@@ -137,7 +137,7 @@ async function list({ values }: Typed, { store, settings }: TerminalDesk, { prin
   if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
   const which = view.state === 'all' ? '' : `${view.state}, `;
-  print(toListMarkdown(rows, { heading: `(${which}${toClean(filter.environment)})`, total, most: MAX_LIMIT, now }));
+  print(toListMarkdown(rows, { heading: `(${which}${toClean(filter.environment)})`, total, most: MAX_LISTED, now }));
   const others = environments.filter((name) => name !== filter.environment);
   if (!environment && others[0]) tell(`There are more in --environment ${others.join(', ')}.`);
 }

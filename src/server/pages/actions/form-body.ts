@@ -5,10 +5,9 @@ import { KiB } from '../../../shared/units.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';
 import { decodeFormText, groupFields, isInUtf8, readContentType } from '../../request/parse-body.ts';
-import { type MultipartRequest, type ReceivedForm, readMultipart } from '../../request/read-multipart.ts';
+import { MULTIPART, type MultipartRequest, type ReceivedForm, readMultipart } from '../../request/read-multipart.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
-const MULTIPART = 'multipart/form-data';
 
 interface FormRequest extends Pick<MultipartRequest, 'limit' | 'admit'> {
   readonly request: ExpressRequest;
