@@ -1,5 +1,5 @@
+import { readProperty } from '../../shared/reporting/read-property.ts';
 import type { ErrorRecord, Failure, RequestRecord } from '../errors/failure.ts';
-import { read } from '../request/http-error.ts';
 
 /** Why an error is not reported: the label `reason` of `spillway_reports_ignored_total`. */
 type NoiseReason =
@@ -63,14 +63,14 @@ export function noiseOf({ errors, request }: Seen): NoiseReason | undefined {
  * such names.
  */
 export function isNotFoundTransaction(payload: unknown): boolean {
-  const contexts = read(payload, 'contexts');
-  const trace = read(contexts, 'trace');
+  const contexts = readProperty(payload, 'contexts');
+  const trace = readProperty(contexts, 'trace');
   const statuses = [
-    read(read(contexts, 'response'), 'status_code'),
-    read(read(trace, 'data'), 'http.response.status_code'),
-    read(read(payload, 'tags'), 'http.status_code'),
+    readProperty(readProperty(contexts, 'response'), 'status_code'),
+    readProperty(readProperty(trace, 'data'), 'http.response.status_code'),
+    readProperty(readProperty(payload, 'tags'), 'http.status_code'),
   ];
-  return read(trace, 'status') === 'not_found' || statuses.some((status) => status === 404 || status === '404');
+  return readProperty(trace, 'status') === 'not_found' || statuses.some((status) => status === 404 || status === '404');
 }
 
 function foreignNoiseOf(errors: Seen['errors'], { message }: ErrorRecord): NoiseReason | undefined {

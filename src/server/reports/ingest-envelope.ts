@@ -9,8 +9,8 @@ import { isNotFoundTransaction, noiseOf } from './ignored-errors.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
 import {
-  type KnownBuild,
-  type Reading,
+  type PublishedBuild,
+  type ReportContext,
   type ReportScrubber,
   type ReportSender,
   toScrubbed,
@@ -18,7 +18,7 @@ import {
 } from './report-parts.ts';
 
 interface EnvelopesOptions {
-  readonly reading: Reading;
+  readonly reading: ReportContext;
   /** What was received before. */
   readonly memory: {
     readonly newIncidents: NewIncidents;
@@ -173,7 +173,7 @@ function tryItem(type: ReadType, payload: Uint8Array): JsonRecord | undefined {
 /** Facts from the server that replace those of the sender. */
 interface Believed {
   readonly id: string;
-  readonly build: KnownBuild;
+  readonly build: PublishedBuild;
   readonly environment: string;
 }
 

@@ -22,9 +22,9 @@ import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
-import { createEchoes, createKnownBuilds, createNewIncidents, createRecentIds } from './memory.ts';
+import { createEchoes, createNewIncidents, createPublishedBuilds, createRecentIds } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
-import type { KnownBuild, Reading, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
+import type { PublishedBuild, ReportContext, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
 interface TunnelRules {
@@ -47,7 +47,7 @@ interface Sinks {
 
 export interface TunnelOptions {
   readonly rules: TunnelRules;
-  readonly reading: Reading;
+  readonly reading: ReportContext;
   readonly sinks: Sinks;
   /** Also removes the request's credentials. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
@@ -231,7 +231,7 @@ function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: stri
 }
 
 /** The server that answers. */
-interface Running extends KnownBuild {
+interface Running extends PublishedBuild {
   readonly namespace: string;
   readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
@@ -251,9 +251,9 @@ export function openTunnel(
   sinks: Sinks & { readonly tracker: Pick<OpenedTracker, 'listBuilds'> | undefined },
 ): (fail: ErrorHandler) => Step {
   const patterns = new Set(listPatterns(routes));
-  const reading: Reading = {
+  const reading: ReportContext = {
     makeDigest: (input) => createDigest(input, { namespace, table: table() }),
-    findBuild: createKnownBuilds({
+    findBuild: createPublishedBuilds({
       own: { build, release },
       list: async () => (await sinks.tracker?.listBuilds()) ?? [],
     }),
