@@ -1,4 +1,4 @@
-import { LEAVING_TIME } from '../../shared/limits.ts';
+import { LEAVING_TIME } from '../../shared/shared-limits.ts';
 import { createDecoder } from '../../shared/wire/decode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { LATE_ATTRIBUTE, PAYLOAD_ID } from '../../shared/wire/protocol.ts';

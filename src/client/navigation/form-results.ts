@@ -1,7 +1,7 @@
 import { type DataStrategyResult, data } from 'react-router';
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
+import { MAX_ACTION_BYTES } from '../../shared/shared-limits.ts';
 import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { ACTION_FIELD, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';

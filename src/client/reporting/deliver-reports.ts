@@ -1,4 +1,3 @@
-import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isPageError } from '../../shared/rendering/page-error.ts';
 import { isAddress } from '../../shared/reporting/address.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
 } from '../../shared/reporting/browser-report.ts';
 import { causesOf } from '../../shared/reporting/causes.ts';
 import { readProperty } from '../../shared/reporting/read-property.ts';
+import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';

@@ -1,5 +1,4 @@
 import type { HydrationOptions } from 'react-dom/client';
-import { MAX_PAGE_REPORTS } from '../../shared/limits.ts';
 import type {
   BrowserFailureKind,
   EarlyErrors,
@@ -8,6 +7,7 @@ import type {
   ShownError,
 } from '../../shared/reporting/browser-report.ts';
 import { readProperty } from '../../shared/reporting/read-property.ts';
+import { MAX_PAGE_REPORTS } from '../../shared/shared-limits.ts';
 import type { PageError, ReportedAddress } from '../../shared/wire/payload.ts';
 import { watchLateTemplates } from './late-templates.ts';
 import { isMeant, isNetworkFailure } from './thrown.ts';

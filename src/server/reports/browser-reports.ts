@@ -1,5 +1,5 @@
-import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { toOccurrence } from '../../shared/reporting/address.ts';
+import { MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { Minute, Second } from '../../shared/units.ts';
 import type { FailureKind } from '../../shared/words.ts';
 import type { Failure, StackFrame, Visitor } from '../errors/failure.ts';

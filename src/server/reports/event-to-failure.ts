@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isAddress, toOccurrence } from '../../shared/reporting/address.ts';
 import { REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
+import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { Day, Minute, Second } from '../../shared/units.ts';
 import type { FailureKind } from '../../shared/words.ts';
 import type { Failure, RequestRecord } from '../errors/failure.ts';

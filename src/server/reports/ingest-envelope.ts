@@ -1,4 +1,4 @@
-import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';

@@ -1,4 +1,4 @@
-import { MAX_REPORTED_ERRORS } from '../limits.ts';
+import { MAX_REPORTED_ERRORS } from '../shared-limits.ts';
 import { readProperty } from './read-property.ts';
 
 /**

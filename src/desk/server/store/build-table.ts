@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { BUILD_AGE, MAX_BUILD_BYTES } from '../limits.ts';
+import { BUILD_AGE, MAX_BUILD_BYTES } from '../desk-limits.ts';
 import { insertRows, readNumber, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 

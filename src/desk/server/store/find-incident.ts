@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '#engine/tracker';
-import { MAX_OCCURRENCES_PER_HOUR } from '../limits.ts';
+import { MAX_OCCURRENCES_PER_HOUR } from '../desk-limits.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, splitKey, toIncidentKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';

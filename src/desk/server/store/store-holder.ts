@@ -1,8 +1,8 @@
 import { Minute } from '../../../shared/units.ts';
 import type { DeskCount } from '../counters.ts';
+import { RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
-import { RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError } from './sql.ts';
 import type { Store } from './store.ts';
 

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { readInFlight } from '#engine/tracker';
 import type { DeskCount } from '../counters.ts';
-import type { DeskLog } from '../desk-log.ts';
-import { createSignals } from '../ingest/signals.ts';
 import {
   BEAT_INTERVAL,
   CLOSE_PATIENCE,
@@ -10,7 +8,9 @@ import {
   RETENTION_INTERVAL,
   RETRY_FIRST,
   RETRY_LONGEST,
-} from '../limits.ts';
+} from '../desk-limits.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { createSignals } from '../ingest/signals.ts';
 import { createNotifier } from '../notifications/notifier.ts';
 import { createTargets } from '../notifications/targets.ts';
 import type { RetentionReport } from '../store/retention.ts';

@@ -1,6 +1,6 @@
 import type { InFlightRequest } from '#engine/tracker';
+import { BLOCKED_AFTER, PULSE_INTERVAL } from '../desk-limits.ts';
 import type { Signals } from '../ingest/signals.ts';
-import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
 
 /** The main thread was blocked for over a second. */
 export interface BlockedLoop {

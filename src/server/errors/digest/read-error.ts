@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { MAX_REPORTED_FRAMES } from '../../../shared/limits.ts';
 import { causesOf } from '../../../shared/reporting/causes.ts';
 import { readProperty } from '../../../shared/reporting/read-property.ts';
+import { MAX_REPORTED_FRAMES } from '../../../shared/shared-limits.ts';
 import { KiB } from '../../../shared/units.ts';
 import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import { isError } from '../../request/http-error.ts';
