@@ -268,7 +268,7 @@ async function exchange(server, name, build) {
   servedBuild = name;
   problems.server = undefined;
   change({ server: name, served: build });
-  sendToServer(next, { type: 'turn', state, isFirst: socket === undefined, failures });
+  sendToServer(next, { type: 'handover', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
   socket = await giveSocket(next, where, socket);

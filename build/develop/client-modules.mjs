@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
-import { indexes, listReExports } from '../front-doors.mjs';
+import { indexes, listReExports } from '../import-by-name.mjs';
 import { toBaseFile } from './base.mjs';
 import { createModuleLoader, toModulePath } from './module-loader.mjs';
 

@@ -9,7 +9,7 @@ import type {
 import { readProperty } from '../../shared/reporting/read-property.ts';
 import { MAX_PAGE_REPORTS } from '../../shared/shared-limits.ts';
 import type { PageError, ReportedAddress } from '../../shared/wire/payload.ts';
-import { watchLateTemplates } from './late-templates.ts';
+import { watchFailedTemplates } from './failed-templates.ts';
 import { isMeant, isNetworkFailure } from './thrown.ts';
 
 export type RootHooks = Required<Pick<HydrationOptions, 'onCaughtError' | 'onUncaughtError' | 'onRecoverableError'>>;
@@ -53,7 +53,7 @@ export function createReporting({
   reloadFor,
   rootHooks = PRINT,
 }: ReportingOptions): Reporting {
-  const templates = watchLateTemplates();
+  const templates = watchFailedTemplates();
   let isLoading = false;
   let isPrinting = false;
   /** Not sent when the page is left, because leaving can have caused them. */

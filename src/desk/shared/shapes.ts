@@ -41,7 +41,7 @@ export const Status = z
   .meta({ id: 'Status', description: 'The state of an incident, and what would change it automatically.' });
 export type StatusShape = Shape<typeof Status>;
 
-const Place = z
+const Location = z
   .strictObject({
     route: text('The pattern of the route: `/orders/:id`.').exactOptional(),
     file: text('Relative to the project’s root.').exactOptional(),
@@ -49,7 +49,7 @@ const Place = z
     function: z.string().exactOptional(),
   })
   .meta({ id: 'Place', description: 'The place in the application that fails.' });
-export type PlaceShape = Shape<typeof Place>;
+export type LocationShape = Shape<typeof Location>;
 
 const Counts = z
   .strictObject({ server: count('On the server.'), browser: count('In browsers.') })
@@ -75,7 +75,7 @@ const head = {
   environment: text('The environment. Each environment has its own incidents.'),
   kind: Kind,
   title: z.string(),
-  place: Place,
+  place: Location,
   status: Status,
   counts: Counts,
   visitors: count('Affected visitors, each counted once a day. Absent if no visitors are known.').exactOptional(),

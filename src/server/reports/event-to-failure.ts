@@ -19,7 +19,7 @@ import {
 } from './report-parts.ts';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
-const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
+const BROWSER_KINDS: ReadonlySet<string> = new Set<FailureKind>([
   'exception',
   'hydration',
   'load',
@@ -124,7 +124,7 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
 
 function readKind(tags: JsonRecord): FailureKind | undefined {
   const kind = tags[REPORT_TAGS.kind];
-  return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set has only kinds
+  return typeof kind === 'string' && BROWSER_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set has only kinds
 }
 
 /** Reads the route, which SDKs call the transaction. */

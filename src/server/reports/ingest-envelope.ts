@@ -5,7 +5,7 @@ import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
-import { isNotFoundTransaction, noiseOf } from './ignored-errors.ts';
+import { ignoredReasonOf, isNotFoundTransaction } from './ignored-errors.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
 import {
@@ -119,13 +119,13 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 
   async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {
     const { echoOf } = failure;
-    const noise = noiseOf(failure);
-    const reason = noise ?? (echoOf === undefined || (await echoes.admit(echoOf)) ? undefined : 'echo');
+    const ignored = ignoredReasonOf(failure);
+    const reason = ignored ?? (echoOf === undefined || (await echoes.admit(echoOf)) ? undefined : 'echo');
     if (reason !== undefined) {
       countIgnored(reason);
       countItem('event', upstream ? 'dropped' : 'kept');
       // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
-      return { stored: true, digest: noise === undefined ? failure.digest : undefined };
+      return { stored: true, digest: ignored === undefined ? failure.digest : undefined };
     }
     const kept = echoOf === undefined ? await newIncidents.admit(failure) : failure;
     const stored = keep(kept, visitor);

@@ -28,7 +28,7 @@ function setUp() {
     /** Lets time pass, then runs one check. */
     look(ms: number = PULSE_INTERVAL) {
       clock.now += ms;
-      watchdog.look();
+      watchdog.check();
     },
   };
 }
