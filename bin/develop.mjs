@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, statSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toBuildError } from '../build/develop/build-error.mjs';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
-import { toDevError } from '../build/develop/dev-error.mjs';
 import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
 import { watchLinkedPackages } from '../build/linked-packages.mjs';
 import { isInProduct } from '../src/shared/whose-code.mjs';
-import { requireSettings, useEnvFile } from './env-file.mjs';
+import { checkSettings, useEnvFile } from './env-file.mjs';
 
 const root = join(import.meta.dirname, '..');
 /** Editors write a file in several steps. A build starts after this long without a change (ms). */
@@ -64,7 +64,7 @@ let didNotStart = false;
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
   useEnvFile();
-  await requireSettings();
+  await checkSettings();
   console.error('Building. The first time takes longest.');
   dev = await createDevBuild(root, console.error);
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => leave(signal));
@@ -171,7 +171,7 @@ async function serve() {
 
 /** The running server continues to serve the last good build. */
 async function report(side, error) {
-  const problem = await toDevError(error, root);
+  const problem = await toBuildError(error, root);
   console.error(problem.text);
   problems[side] = problem.error;
   tell();
@@ -268,7 +268,7 @@ async function exchange(server, name, build) {
   servedBuild = name;
   problems.server = undefined;
   change({ server: name, served: build });
-  sendToServer(next, { type: 'turn', state, isFirst: socket === undefined, failures });
+  sendToServer(next, { type: 'handover', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
   socket = await giveSocket(next, where, socket);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { toLateFile } from './first-load.mjs';
+import { toLazyFile } from './first-load.mjs';
 import { findOwner } from './packages.mjs';
 
 /**
@@ -10,7 +10,7 @@ import { findOwner } from './packages.mjs';
  */
 export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) {
   const outputOf = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLateFile(entryPoint), path]),
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLazyFile(entryPoint), path]),
   );
   const toUrl = (output) => output.slice(outdir.length);
   const entryOutput = outputOf.get(entry) ?? '';

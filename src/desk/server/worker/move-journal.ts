@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { DeskCount } from '../counters.ts';
+import { BATCH_BYTES, MAX_BATCH_TRIES } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
-import { dropSegments, type LogPosition, listSegments, type Segment } from '../ingest/segments.ts';
-import { BATCH_BYTES, MAX_BATCH_TRIES } from '../limits.ts';
+import { dropSegments, type JournalSegment, type LogPosition, listSegments } from '../ingest/segments.ts';
 import type { Batch } from '../store/ingest/ingest-batch.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { WithStore } from '../store/store-holder.ts';
@@ -118,7 +118,7 @@ export function readJournal(options: ReadJournalOptions): JournalPiece | undefin
   return readLines(segment, isOpen, options);
 }
 
-function readLines(segment: Segment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
+function readLines(segment: JournalSegment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
   const offset = segment.number === options.from.segment ? options.from.offset : 0;
   const { maxBytes } = options;
   const bytes = readBytes(segment.path, offset, maxBytes);
