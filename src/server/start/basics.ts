@@ -9,13 +9,13 @@ import { createMetrics, type Metrics } from '../front/metrics.ts';
 import { createTokens, keepToken, listTokens } from '../front/tokens.ts';
 import { createEarlyScript } from '../pages/render/early-script.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
+import { createLogger } from '../request/logger.ts';
 import { createOrigins, type Origins } from '../request/origins.ts';
 import { createOwnsPath } from '../request/paths.ts';
 import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
 import type { Build, PageReporting, Tracker, TrackerHost } from '../tracker/tracker.ts';
 import { requireDataFolder } from './data-folder.ts';
-import { createLogger } from './logger.ts';
 
 /** What every part of a start uses. */
 export interface Basics {

@@ -40,7 +40,7 @@ interface PortFacts {
   readonly origins: Origins;
   /** Empty if another port serves the metrics. */
   readonly metricsPaths: FixedPaths;
-  /** Who sees the URL of a failure. Undefined for nobody. */
+  /** Whether responses to reports have the URL of the failure. Undefined for never. */
   readonly canOpen: OpenedTracker['canOpen'] | undefined;
 }
 
@@ -149,7 +149,7 @@ function toServer(
 interface Gauged {
   readonly readiness: Readiness;
   readonly inFlight: InFlight;
-  /** Those of PORT. */
+  /** The connections of PORT. */
   readonly sockets: Connections['sockets'];
   readonly limiter: RenderLimiter;
   readonly overload: Overload | undefined;

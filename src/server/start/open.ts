@@ -92,7 +92,7 @@ export async function open<Settings, Services, Own extends object>(site: Site<Se
   };
 }
 
-/** What a site lends to its product. */
+/** The parts of a site that its product uses. */
 interface ProductHost extends Pick<Failures, 'funnel' | 'scrubber' | 'table'> {
   readonly origins: Origins;
   readonly page: PageReporting;
