@@ -55,14 +55,12 @@ export { BoundedMap } from './request/bounded-map.ts';
 export { isFromProxy, type ProxyTrust } from './request/client-address.ts';
 export type { Count, CounterTable } from './request/counters.ts';
 export { type Origins, parseOrigins } from './request/origins.ts';
-export { createProxyTrust } from './request/proxy-trust.ts';
 export { readBearer, removeHeader, takeCookies } from './request/request-headers.ts';
 export type { Breadcrumb } from './request/request-info.ts';
 export { recordPatterns } from './request/route-patterns.ts';
 export { isRead, onClose, type Step } from './request/step.ts';
 export { untilBuilt } from './request/unfinished-build.ts';
 export {
-  ConfigError,
   type Environment,
   readSettings,
   type SettingsTable,

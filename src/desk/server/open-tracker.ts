@@ -73,7 +73,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   }
 
   return {
-    takeCredentials: takeCredentials(proxy),
+    takeCredentials: takeCredentials(proxy, access.trust),
     record: (failure, visitor) => desk.journal({ ...failure, visitor: visitor && visitors.toVisitor(visitor) }),
     canOpen: createCanOpen(signIn),
     // Pages and API take time and memory, and most processes are never asked for them.

@@ -22,12 +22,6 @@ export interface DocumentFacts {
   readonly problems?: (method: Method) => Readonly<Record<number, string>>;
 }
 
-interface OpenApiOptions extends DocumentFacts {
-  /** The path in front of the operations' paths: `/api`. */
-  readonly base: string;
-  readonly operations: readonly Implemented[];
-}
-
 /** https://spec.openapis.org/oas/v3.1.1.html */
 export type OpenApi = ReturnType<typeof createOpenApi>;
 
@@ -45,10 +39,14 @@ interface OpenApiParameter {
  * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
  * (`.meta({ id: 'Person' })`) appears once, under that name.
  *
+ * @param base the path in front of the operations' paths: `/api`
  * @throws Error if two schemas or two operations have the same name
  */
-export function createOpenApi(options: OpenApiOptions) {
-  const { title, version, about, base, operations } = options;
+export function createOpenApi(
+  { title, version, about, problems }: DocumentFacts,
+  base: string,
+  operations: readonly Implemented[],
+) {
   const schemas = createJsonSchemas();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   const names = new Set<string>();
@@ -58,7 +56,7 @@ export function createOpenApi(options: OpenApiOptions) {
     names.add(name);
     const path = `${base}${facts.path}`.replace(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
-    paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, options });
+    paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, problemsOf: problems });
   }
   const auths = operations.flatMap(({ auth }) => auth ?? []);
   const securitySchemes = Object.fromEntries(auths.map(({ name, scheme }) => [name, scheme]));
@@ -72,7 +70,7 @@ export function createOpenApi(options: OpenApiOptions) {
 
 interface Making {
   readonly schemas: JsonSchemas;
-  readonly options: OpenApiOptions;
+  readonly problemsOf: DocumentFacts['problems'];
 }
 
 function describe(operation: Implemented, making: Making) {
@@ -186,7 +184,7 @@ function isCompared({ facts: { method, replies }, version }: Implemented): boole
   return method === 'GET' && (version !== undefined || replies[200]?.body !== undefined);
 }
 
-function listReplies(operation: Implemented, { schemas, options }: Making): Record<string, OpenApiReply> {
+function listReplies(operation: Implemented, { schemas, problemsOf }: Making): Record<string, OpenApiReply> {
   const { facts, auth } = operation;
   const { query, headers, body, multipart, params, paged, ifMatch, idempotent, limit } = facts;
   const problems: Record<number, string | undefined> = {
@@ -205,7 +203,7 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
       415: multipart ? 'The body is not a form.' : 'The body is not JSON.',
       422: 'The request is not valid.',
     }),
-    ...(auth && options.problems?.(facts.method)),
+    ...(auth && problemsOf?.(facts.method)),
     ...facts.problems,
   };
   const content = { [PROBLEM_TYPE]: { schema: schemas.read(ProblemBody, 'output') } };

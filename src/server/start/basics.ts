@@ -12,6 +12,7 @@ import { listRemovedSettings } from '../removed-settings.ts';
 import { createLogger } from '../request/logger.ts';
 import { createOrigins, type Origins } from '../request/origins.ts';
 import { createOwnsPath } from '../request/paths.ts';
+import { createProxyTrust } from '../request/proxy-trust.ts';
 import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
 import type { Build, PageReporting, Tracker, TrackerHost } from '../tracker/tracker.ts';
@@ -51,6 +52,7 @@ export async function readBasics(dist: string, tracker: Tracker | undefined) {
     isTokenNew: kept?.isNew === true,
     checkToken: createCheckToken(tokens),
     origins: deskPort === undefined ? origins : toDeskOrigins(host, deskPort),
+    trust: createProxyTrust(config.trustProxy),
   };
   const basics: Basics = { config, build: { dist, manifest, release }, log, metrics };
   return {

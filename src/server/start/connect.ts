@@ -16,7 +16,6 @@ import { handleUpgrades } from '../front/upgrades.ts';
 import { openTunnel } from '../reports/tunnel.ts';
 import type { Origins } from '../request/origins.ts';
 import { createOwnsPath } from '../request/paths.ts';
-import { createProxyTrust } from '../request/proxy-trust.ts';
 import type { Step } from '../request/step.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import type { Basics } from './basics.ts';
@@ -48,10 +47,10 @@ interface PortFacts {
 export function connect(opened: Opened): Connected {
   const { basics, access, page, failures, inFlight, product, tracker, declared, development } = opened;
   const { config, build, log, metrics } = basics;
+  const { checkToken, trust } = access;
   const { funnel, scrubber, sentry, table } = failures;
   const { count } = metrics;
   const readiness = { draining: false, details: () => tracker?.health() ?? {} };
-  const trust = createProxyTrust(config.trustProxy);
   const takeCredentials: Step = tracker?.takeCredentials ?? ((_req, _res, next) => next());
   const isTrackers = createOwnsPath(declared);
   const records = { log, funnel, scrubPath: createPathScrubber(scrubber), metrics, inFlight };
@@ -65,7 +64,7 @@ export function connect(opened: Opened): Connected {
 
   const parts = toPortParts({
     origins: opened.origins,
-    metricsPaths: isTogether ? metricsPage(metrics, access.checkToken) : {},
+    metricsPaths: isTogether ? metricsPage(metrics, checkToken) : {},
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
   const app = createApp(parts, product.parts, isTogether ? trackerParts : undefined, development?.routes);
@@ -111,7 +110,7 @@ export function connect(opened: Opened): Connected {
       records,
       answers: {
         readiness,
-        fixed: [checkPage({ trust, checkToken: access.checkToken }), metricsPaths],
+        fixed: [checkPage({ trust, checkToken }), metricsPaths],
         files,
         findOldAsset: tracker?.findAsset,
         scriptPolicy: product.scriptPolicy,

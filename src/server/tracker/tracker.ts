@@ -10,6 +10,7 @@ import type { AssetsOptions } from '../front/assets.ts';
 import type { CheckToken } from '../front/check-token.ts';
 import type { Metrics } from '../front/metrics.ts';
 import type { Tokens } from '../front/tokens.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
 import type { Step } from '../request/step.ts';
 import type { TracedProject } from '../request/trace-headers.ts';
@@ -93,6 +94,8 @@ export interface TrackerHost {
     readonly checkToken: CheckToken;
     /** The origins of the port that serves it. */
     readonly origins: Origins;
+    /** Whether an address is one of TRUST_PROXY, so that its headers count. */
+    readonly trust: ProxyTrust;
   };
   /** Parts of each page. */
   readonly page: PageReporting;
@@ -135,7 +138,7 @@ export interface OpenedTracker {
   readonly handle: RequestHandler;
   /** Finds assets of earlier builds. */
   readonly findAsset?: AssetsOptions['findOldAsset'];
-  // Asked in front of `record()`, where the limits of strangers are.
+  // Asked in front of `record()`, so that every tracker has the limits of strangers, and Sentry gets what it gets.
   /** Returns whether an incident has this digest. Strangers can open few new ones. A rejection counts as no. */
   isKnown(digest: string): Promise<boolean>;
   /** Returns whether the server's failure at this address still needs the report of the browser that met it. */

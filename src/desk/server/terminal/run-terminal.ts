@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError, type Environment, parseAddress } from '#engine/tracker';
+import { ConfigError } from '#engine/server';
+import { type Environment, parseAddress } from '#engine/tracker';
 import { STATE_WORDS } from '../../shared/choices.ts';
 import { toPlural } from '../../shared/words.ts';
 import { readView, toFilter } from '../read-view.ts';

@@ -105,7 +105,7 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
       tasks.run('The journal could not be stored before the end.', () =>
         withinTime(
           CLOSE_PATIENCE,
-          processes.end().then(() => writer.adopt({ ...journal, environment })),
+          processes.end().then(() => writer.adopt(journal, environment)),
         ),
       ),
       // A notification whose result is not recorded is sent again.

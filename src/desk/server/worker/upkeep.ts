@@ -70,7 +70,7 @@ export function createUpkeep(
 
   async function retain(): Promise<void> {
     await tasks.run('Old rows of the desk could not be deleted.', async () => {
-      const report = await holder.use((store) => store.retain({ build, ...retention }));
+      const report = await holder.use((store) => store.retain(build, retention));
       const sentence = FULL.replace('{size}', String(retention.maxBytes / MiB));
       tasks.warnWhile(report.deletedForSize > 0, sentence, { rows: report.deletedForSize });
       onRetained(report);

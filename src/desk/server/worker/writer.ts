@@ -98,7 +98,7 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
       return isBehind || performance.now() < waitsUntil;
     },
     /** Stores the whole journal of an ended process, and removes it. This process's own journal is the last. */
-    async adopt({ process, folder, environment }: ProcessJournal & { readonly environment: string }): Promise<void> {
+    async adopt({ process, folder }: ProcessJournal, environment: string): Promise<void> {
       if (process === journal.process) await attempts.end();
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });

@@ -29,12 +29,12 @@ export async function readForm({ request, response, limit, admit }: FormRequest)
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
-  const sent = { req: request, res: response };
   if (type.essence === MULTIPART) {
-    return readMultipart({ ...sent, boundary: type.params.get('boundary') ?? '', limit, admit });
+    const boundary = type.params.get('boundary') ?? '';
+    return readMultipart({ req: request, res: response, boundary, limit, admit });
   }
   const most = Math.min(limit, MAX_ACTION_BYTES); // of text
-  return bodies.read({ ...sent, limit: most }, (body) => withoutFiles(fromText(body), body.length));
+  return bodies.read({ req: request, res: response, limit: most }, (body) => withoutFiles(fromText(body), body.length));
 }
 
 function withoutFiles(form: FormData, bytes = 0): ReceivedForm {
