@@ -239,13 +239,16 @@ test('an Await shows the next value after one that could not be rendered, and fo
   await page.waitForURL('http://localhost:*/livez');
 });
 
-test('a value arrives after the page has become interactive and the router has taken over', async () => {
+test('a place keeps its fallback until its value arrives, also when the router is there before', async () => {
   const { page, complaints } = await visit('/');
   await page.goto('/city?name=Turin', { waitUntil: 'commit' });
-  await exchanged(page);
-  expect(await read(page, '#place')).toEqual(['Asking…']);
+  const fallback = await page.getByText('Asking…').elementHandle();
+  await page.waitForFunction(() => history.scrollRestoration === 'manual'); // the router is there
+  await page.waitForTimeout(500);
+  expect(await fallback?.evaluate((element) => element.isConnected)).toBe(true);
   await release(page);
   await shows(page, 'Sun in Turin');
+  await exchanged(page);
   expect(complaints).toEqual([]);
 });
 

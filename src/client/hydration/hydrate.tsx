@@ -27,6 +27,12 @@ interface HydrateOptions {
 }
 
 /**
+ * How long React can delay showing what the server sent (ms). An exchange of the router before it renders the places that
+ * still wait, with their fallbacks, so while a page streams only a navigation or a `useBlocker` exchanges it.
+ */
+const REVEAL_MS = 300;
+
+/**
  * Hydrates the page that the server sent. It renders through a stand-in of the router. The router itself, and
  * everything else that only the next navigation needs, follows when the browser is idle, or at the first click, Back or
  * submit.
@@ -81,7 +87,12 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     const [router, setRouter] = useState(standIn);
     // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
     useEffect(() => {
-      navigator.onRouter = () => startTransition(() => setRouter(navigator.router));
+      const exchange = () => startTransition(() => setRouter(navigator.router));
+      navigator.onRouter = () => {
+        if (document.readyState !== 'loading' || standIn.state.blockers.size > 0) return exchange();
+        navigator.router.subscribe(exchange);
+        addEventListener('DOMContentLoaded', () => setTimeout(exchange, REVEAL_MS));
+      };
       navigator.onRouter();
     }, []);
     return <RouterView router={router} />;
