@@ -199,6 +199,16 @@ test('useNavigate reloads the page if the router could not be loaded', async () 
   expect(documents).toEqual(['/list', '/list']);
 });
 
+test('the state of a history entry is shown again after a reload, although the server does not know it', async () => {
+  const { page, complaints } = await open('/list');
+  await press(page, 'Write');
+  await shows(page, 'From the list.');
+  await page.reload();
+  await exchanged(page);
+  await shows(page, 'From the list.');
+  expect(complaints).toEqual([]);
+});
+
 // The section on `Await` and React's Suspense in the guide's chapter on deferred data.
 
 /** Lets the held values arrive. */

@@ -16,7 +16,7 @@ import { createRouteLoader } from '../navigation/route-loader.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
 import { createReporting, type Reporting } from '../reporting/reporting.ts';
 import { createLateNavigator, type LateNavigator } from './late-navigator.ts';
-import { readPayload } from './read-payload.ts';
+import { readPayload, whenParsed } from './read-payload.ts';
 
 interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
@@ -25,12 +25,6 @@ interface HydrateOptions {
   readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
 }
-
-/**
- * How long React can delay showing what the server sent (ms). An exchange of the router before it renders the places that
- * still wait, with their fallbacks, so while a page streams only a navigation or a `useBlocker` exchanges it.
- */
-const REVEAL_MS = 300;
 
 /**
  * Hydrates the page that the server sent. It renders through a stand-in of the router. The router itself, and
@@ -88,10 +82,12 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
     useEffect(() => {
       const exchange = () => startTransition(() => setRouter(navigator.router));
+      // An exchange renders places again that still wait for the server. So while the page streams, only a navigation
+      // exchanges the router, or a component that can block one.
       navigator.onRouter = () => {
-        if (document.readyState !== 'loading' || standIn.state.blockers.size > 0) return exchange();
         navigator.router.subscribe(exchange);
-        addEventListener('DOMContentLoaded', () => setTimeout(exchange, REVEAL_MS));
+        if (standIn.state.blockers.size > 0) exchange();
+        else whenParsed(exchange);
       };
       navigator.onRouter();
     }, []);
