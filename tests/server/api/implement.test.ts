@@ -124,6 +124,21 @@ describe('an operation', () => {
     },
   );
 
+  it('reads texts as the types of the member of a union that they are for', async () => {
+    const by = z.discriminatedUnion('by', [
+      z.strictObject({ by: z.literal('age'), value: z.int() }),
+      z.strictObject({ by: z.literal('name'), value: z.string() }),
+    ]);
+    const find = operation({ ...GET, path: '/find', query: by, ...get200(z.unknown()) });
+    const app = serve({ find }, { find: ({ query }) => ({ status: 200, body: query }) });
+    await walk(
+      app,
+      ['GET /find?by=age&value=5', {}, 200, { body: { by: 'age', value: 5 } }],
+      ['GET /find?by=name&value=5', {}, 200, { body: { by: 'name', value: '5' } }],
+      ['GET /find?by=size&value=5', {}, 400],
+    );
+  });
+
   it('answers HEAD and OPTIONS, 405 with Allow for other methods, and leaves other paths to Express handlers', async () => {
     const plain = serve({ plain: operation({ ...GET, path: '/plain.txt' }) }, { plain: done });
     const headers = { allow: 'GET, HEAD, OPTIONS' };
