@@ -45,17 +45,14 @@ interface OpenApiParameter {
  * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
  * (`.meta({ id: 'Person' })`) appears once, under that name.
  *
- * @throws Error if two schemas or two operations have the same name
+ * @throws Error if two schemas have the same name
  */
 export function createOpenApi(options: OpenApiOptions) {
   const { title, version, about, base, operations } = options;
   const schemas = createJsonSchemas();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  const names = new Set<string>();
   for (const operation of operations) {
-    const { name, facts } = operation;
-    if (names.has(name)) throw new Error(`Two operations have the name ${name}. Rename one of them.`);
-    names.add(name);
+    const { facts } = operation;
     const path = `${base}${facts.path}`.replace(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
     paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, options });

@@ -195,6 +195,14 @@ describe('an operation', () => {
   it.each<[string, () => unknown, string]>([
     ['it is served twice', () => createTestApp({ api: [echo, echo] }), 'Two operations have PATCH /people/:id.'],
     [
+      'another has its name',
+      () => {
+        const others = { changePerson: operation({ ...GET, path: '/others' }) };
+        createTestApp({ api: [echo, implement(others, { changePerson: done })] });
+      },
+      'Two operations have the name changePerson.',
+    ],
+    [
       'another names a parameter of its path differently',
       () => {
         const renamed = { drop: operation({ ...GET, method: 'DELETE', path: '/people/:personId' }) };
@@ -753,6 +761,13 @@ describe('a client', () => {
     await ask(createTestApp({ api: [part, handler] }), 'GET /other');
     return result ?? Promise.reject(new Error('The handler did not run.'));
   };
+
+  it.each([
+    ['a query', { params: { id: 7 }, query: { tags: [{ name: 'a' }] } }],
+    ['a body with files', { params: { id: 7 }, body: { photo: new Blob(), tags: [{ name: 'a' }] } }],
+  ])('refuses an object in %s, whose text would be "[object Object]"', async (_where, input) => {
+    await expect(remotely((client) => client.put('/todos/:id', input as never))).rejects.toThrow('as tags in a form or query');
+  });
 
   it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', async (id) => {
     await expect(remotely((client) => client.get('/todos/:id', { params: { id } } as never))).rejects.toThrow(
