@@ -129,8 +129,9 @@ describe('an operation', () => {
       z.strictObject({ by: z.literal('age'), value: z.int() }),
       z.strictObject({ by: z.literal('name'), value: z.string() }),
     ]);
-    const find = operation({ ...GET, path: '/find', query: by, ...get200(z.unknown()) });
-    const app = serve({ find }, { find: ({ query }) => ({ status: 200, body: query }) });
+    const find = operation({ ...get200(z.unknown()), path: '/find', query: by });
+    const api = [implement({ find }, { find: ({ query }) => ({ status: 200, body: query }) })];
+    const app = createTestApp({ api });
     await walk(
       app,
       ['GET /find?by=age&value=5', {}, 200, { body: { by: 'age', value: 5 } }],
@@ -766,7 +767,9 @@ describe('a client', () => {
     ['a query', { params: { id: 7 }, query: { tags: [{ name: 'a' }] } }],
     ['a body with files', { params: { id: 7 }, body: { photo: new Blob(), tags: [{ name: 'a' }] } }],
   ])('refuses an object in %s, whose text would be "[object Object]"', async (_where, input) => {
-    await expect(remotely((client) => client.put('/todos/:id', input as never))).rejects.toThrow('as tags in a form or query');
+    await expect(remotely((client) => client.put('/todos/:id', input as never))).rejects.toThrow(
+      'as tags in a form or query',
+    );
   });
 
   it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', async (id) => {
