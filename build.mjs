@@ -14,6 +14,7 @@ import { readFiles } from './build/files.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
+import { warnOfMissingFiles } from './build/missing-files.mjs';
 import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
@@ -63,6 +64,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
+  for (const warning of [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true)])
+    log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles

@@ -1,5 +1,5 @@
 import { bundleClient } from './bundles.mjs';
-import { requireBuiltUrls, requireClientInputs } from './client-inputs.mjs';
+import { requireClientInputs } from './client-inputs.mjs';
 import { toLazyFile } from './first-load.mjs';
 import { listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
@@ -17,7 +17,6 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     readRouteModules(root, table, { owner, styles }),
   ]);
   requireClientInputs(metafile);
-  requireBuiltUrls(outputFiles);
   requireComponents(routeModules, warnings);
   const { sheets, assets } = await listClientFiles({ metafile, entry, routeModules, outdir, styles });
   return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };

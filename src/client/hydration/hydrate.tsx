@@ -16,7 +16,7 @@ import { createRouteLoader } from '../navigation/route-loader.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
 import { createReporting, type Reporting } from '../reporting/reporting.ts';
 import { createLazyNavigator, type LazyNavigator } from './lazy-navigator.ts';
-import { readPayload } from './read-payload.ts';
+import { readPayload, whenParsed } from './read-payload.ts';
 
 interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
@@ -81,7 +81,14 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     const [router, setRouter] = useState(standIn);
     // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
     useEffect(() => {
-      navigator.onRouter = () => startTransition(() => setRouter(navigator.router));
+      const exchange = () => startTransition(() => setRouter(navigator.router));
+      // An exchange renders places again that still wait for the server. So while the page streams, only a navigation
+      // exchanges the router, or a component that can block one.
+      navigator.onRouter = () => {
+        navigator.router.subscribe(exchange);
+        if (standIn.state.blockers.size > 0) exchange();
+        else whenParsed(exchange);
+      };
       navigator.onRouter();
     }, []);
     return <RouterView router={router} />;

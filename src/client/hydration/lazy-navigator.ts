@@ -18,10 +18,13 @@ export interface LazyNavigator {
 
 export function createLazyNavigator(app: BrowserApp, page: FirstPage, report: Reporting['report']): LazyNavigator {
   let loading: Promise<Navigator> | undefined;
+  const location = readLocation();
+  // The server does not know the state of history entries.
+  const rendered = location.state === null ? location : { ...location, state: null };
 
   async function start(): Promise<Navigator> {
     const { createNavigator } = await import('../navigation/navigator.ts');
-    const live = createNavigator(app, page, { shown: lazy.router.state, onFailure: report });
+    const live = createNavigator(app, page, { shown: { ...lazy.router.state, location }, onFailure: report });
     lazy.live = live;
     lazy.router = live.router;
     lazy.onRouter?.();
@@ -36,7 +39,7 @@ export function createLazyNavigator(app: BrowserApp, page: FirstPage, report: Re
 
   const lazy: LazyNavigator = {
     router: createStandIn(
-      { tree: app.tree, payload: page.payload, location: readLocation() },
+      { tree: app.tree, payload: page.payload, location: rendered },
       {
         navigate: (...args) => passOn('navigate')(...args).catch(reloadOnce),
         fetch: passOn('fetch'),

@@ -54,7 +54,7 @@ function isWhole(text: string): boolean {
   }
 }
 
-function whenParsed(done: () => void): void {
+export function whenParsed(done: () => void): void {
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', done, { once: true });
   else done();
 }

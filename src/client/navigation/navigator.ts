@@ -35,7 +35,7 @@ export interface FirstPage {
 }
 
 interface NavigatorOptions extends Pick<PageEvents, 'onFailure'> {
-  /** The state of the stand-in. */
+  /** The state of the stand-in, with the location's own state. */
   readonly shown: RouterState;
 }
 
@@ -137,6 +137,7 @@ export function createNavigator(
     refresh: (options) => refresh(options?.reload !== false),
     onCommit(commit) {
       const { location } = commit;
+      if (location === shown.location) return; // the page has got the location's state
       const { lang, dir = '' } = Document.language?.(location.pathname) ?? document.documentElement;
       Object.assign(document.documentElement, { lang, dir });
       const url = window.location.origin + toPath(location) + location.hash;

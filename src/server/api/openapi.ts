@@ -40,7 +40,7 @@ interface OpenApiParameter {
  * (`.meta({ id: 'Person' })`) appears once, under that name.
  *
  * @param base the path in front of the operations' paths: `/api`
- * @throws Error if two schemas or two operations have the same name
+ * @throws Error if two schemas have the same name
  */
 export function createOpenApi(
   { title, version, about, problems }: DocumentFacts,
@@ -49,11 +49,8 @@ export function createOpenApi(
 ) {
   const schemas = createJsonSchemas();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  const names = new Set<string>();
   for (const operation of operations) {
-    const { name, facts } = operation;
-    if (names.has(name)) throw new Error(`Two operations have the name ${name}. Rename one of them.`);
-    names.add(name);
+    const { facts } = operation;
     const path = `${base}${facts.path}`.replace(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
     paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, problemsOf: problems });

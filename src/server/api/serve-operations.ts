@@ -143,8 +143,10 @@ function toSearchParams(target: string): URLSearchParams {
 /** Finds the operations of a path. A step can guard it by its path, so case matters. A slash at the end does not. */
 export function createFinder(operations: readonly ServedOperation[]): FindOperations {
   const routes = new Map<string, Route>();
+  const names = new Set<string>();
   for (const operation of operations) {
-    const { path, method } = operation.facts;
+    const { name, facts } = operation;
+    const { path, method } = facts;
     const shape = path.replace(/:\w+/g, ':');
     const { byMethod = new Map<string, ServedOperation>(), pattern = path } = routes.get(shape) ?? {};
     if (pattern !== path)
@@ -152,6 +154,8 @@ export function createFinder(operations: readonly ServedOperation[]): FindOperat
         `Two operations have the paths ${pattern} and ${path}, which match the same URLs. Give the parameters the same names.`,
       );
     if (byMethod.has(method)) throw new WiringError(`Two operations have ${method} ${path}. Give one another path.`);
+    if (names.has(name)) throw new WiringError(`Two operations have the name ${name}. Rename one of them.`);
+    names.add(name);
     byMethod.set(method, operation);
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     routes.set(shape, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });

@@ -76,7 +76,8 @@ export function createFunnel(
   }
 
   function record(event: Recorded, context: FailureContext): string {
-    const { failure, visitor, scrubber } = make(event, context);
+    const made = make(event, context);
+    const { failure, visitor, scrubber } = made;
     const first = retries.find(failure.digest, context.info?.headers?.[RETRY_HEADER.toLowerCase()]);
     if (first !== undefined) return first;
     const address = toAddress(failure);
@@ -85,8 +86,8 @@ export function createFunnel(
     count('spillway_failures_total', { side: failure.side, kind: failure.kind });
     // First, so that a failure is stored before its address is shown.
     const { tracker } = sinks;
-    const isKept = tracker ? attempt(failure, () => tracker.record(failure, visitor)) : true;
-    for (const reporter of reporters) attempt(failure, () => reporter.report(failure, event.error));
+    const isKept = tracker ? attempt(made, () => tracker.record(failure, visitor)) : true;
+    for (const reporter of reporters) attempt(made, () => reporter.report(failure, event.error));
     const words = WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
     sinks.onFailure?.(address, event.error, context);
@@ -98,17 +99,24 @@ export function createFunnel(
     try {
       return toFailure(recorded, context);
     } catch (cause) {
-      writeLine(log, { stack: readError(cause).stack }, 'A failure is recorded without its request.');
-      return toFailure(recorded, { origin: context.origin, route: context.route, routeId: context.routeId });
+      const { origin, route, routeId } = context;
+      const made = toFailure(recorded, { origin, route, routeId });
+      writeLine(
+        log,
+        { stack: made.scrubber.text(readError(cause).stack) },
+        'A failure is recorded without its request.',
+      );
+      return made;
     }
   }
 
   /** Catches errors of the store and of reporters, so that one failure does not turn into another. */
-  function attempt(failure: Failure, work: () => unknown): boolean {
+  function attempt({ failure, scrubber }: ReturnType<FailureMaker>, work: () => unknown): boolean {
     try {
       return work() === true;
     } catch (cause) {
-      writeLine(log, { digest: failure.digest, occurrence: failure.occurrence, stack: readError(cause).stack }, FAILED);
+      const { digest, occurrence } = failure;
+      writeLine(log, { digest, occurrence, stack: scrubber.text(readError(cause).stack) }, FAILED);
       return false;
     }
   }

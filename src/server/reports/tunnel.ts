@@ -6,6 +6,7 @@ import { KiB, Second } from '../../shared/units.ts';
 import { listCredentials } from '../errors/create-failure.ts';
 import { createDigest } from '../errors/digest/create-digest.ts';
 import type { LocationTable } from '../errors/digest/location-table.ts';
+import { readError } from '../errors/digest/read-error.ts';
 import type { Failure, ToFailureUrl, Visitor } from '../errors/failure.ts';
 import { refuse } from '../errors/problem.ts';
 import { listRequestSecrets } from '../errors/scrub/secret-values.ts';
@@ -184,9 +185,13 @@ function createKeep({ tracker, upstream, count, log }: Sinks): (failure: Failure
   return function keep(failure, visitor) {
     count('spillway_failures_total', { side: 'browser', kind: failure.kind });
     const stored = tracker?.record(failure, visitor) ?? true;
-    upstream?.report(failure);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    try {
+      upstream?.report(failure);
+    } catch (cause) {
+      log.error({ digest, occurrence, stack: readError(cause).stack }, 'A failure could not be reported.');
+    }
     if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
     // The upstream has the rest.
     else log.warn(tracker || upstream ? line : { ...line, failure }, 'A browser reported a failure.');

@@ -117,13 +117,12 @@ describe('a document', () => {
     describeAll({ [name]: get(`/${name}`, { replies: { 200: { about: 'All.', body: z.array(schema) } } }) });
 
   it.each([
-    [[...people, ...people], 'Two operations have the name listPeople.'],
     [
       [...list('a', Person), ...list('b', z.strictObject({ id: z.string() }).meta({ id: 'Person' }))],
       'Two schemas have the id Person',
     ],
     [list('a', toTree()), 'Give it one: `.meta({ id:'],
-  ])('is not created if a required id is missing or used twice', (operations, words) => {
+  ])('is not created if the id of a schema is missing or used twice', (operations, words) => {
     expect(() => toDocument(operations)).toThrow(words);
   });
 });
