@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { findDesk } from '../../build/apps.mjs';
-import { isTakenPath } from '../../src/server/request/paths.ts';
 
 const desk = findDesk(join(import.meta.dirname, '../..'));
+
+/** First path segments that the engine handles before any page. No page of this command begins with `_`. */
+const RESERVED = ['api', 'assets', ...desk.paths, 'livez', 'readyz', 'metrics'];
 
 /** Thrown for invalid requests. The message is shown to the user. */
 export class NewCommandError extends Error {}
@@ -28,7 +30,7 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export function parsePagePath(path) {
   const segments = path.split('/').filter((segment) => segment !== '' && !segment.endsWith('?'));
   const [first = ''] = segments;
-  if (isTakenPath(path) || ['assets', ...desk.paths].includes(first.toLowerCase())) {
+  if (RESERVED.includes(first.toLowerCase())) {
     throw new NewCommandError(
       `Spillway handles all paths that begin with /${first}, so a page there would never be shown.`,
     );
