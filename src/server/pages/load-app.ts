@@ -17,6 +17,7 @@ export async function loadApp<Own extends object, Shared extends object>({
   settings,
 }: PagesOptions<Own, Shared>): Promise<LoadedPageApp> {
   const { document, errorPages, family } = app;
+  const { isSecret, compression = false, deadlineMs = RENDER_DEADLINE, maxActionBytes = MAX_ACTION_BYTES } = settings;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
@@ -30,7 +31,7 @@ export async function loadApp<Own extends object, Shared extends object>({
     document,
     errorPages,
     args: createArgsMaker(app as unknown as PageApp, server), // it gets the app's own `sharedContext`
-    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
+    settings: { isSecret, compression, deadlineMs, maxActionBytes },
   };
 }
 

@@ -22,7 +22,7 @@ import { createTokens, type OperatorToken } from '../../../src/server/front/toke
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
-import { toDeskOrigins } from '../../../src/server/start/open.ts';
+import { toDeskOrigins } from '../../../src/server/start/basics.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { ADA, VERA } from '../../support/people.ts';

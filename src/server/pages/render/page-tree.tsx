@@ -8,31 +8,20 @@ import type { PagePayload } from '../../../shared/wire/payload.ts';
 import type { PageRequest } from '../page-request.ts';
 import type { LoadedPageApp } from '../page-runtime.ts';
 
-/** The input of a render. */
-export interface RenderOptions {
+interface PageTreeProps {
   readonly runtime: {
-    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
+    readonly app: Pick<LoadedPageApp, 'tree'>;
     readonly server: { readonly manifest: AssetManifest };
   };
-  readonly pageRequest: PageRequest;
+  readonly pageRequest: Pick<PageRequest, 'path' | 'search'>;
   readonly payload: PagePayload;
-  /** Absent for a static page. */
-  readonly nonce?: string | undefined;
-  /** Render a shell, and postpone its holes. */
-  readonly isShell?: boolean;
-  /** React's state of a shell that was sent already (JSON): render only its holes. */
-  readonly postponed?: string;
+  readonly engine: Engine;
 }
 
 /** The elements of a page: document, layouts and page. */
-export function PageTree({
-  runtime,
-  pageRequest,
-  payload,
-  nonce,
-  engine,
-}: RenderOptions & { engine: Engine }): ReactNode {
-  const { tree, document: Document } = runtime.app;
+export function PageTree({ runtime, pageRequest, payload, engine }: PageTreeProps): ReactNode {
+  const { tree } = runtime.app;
+  const { document: Document, nonce } = engine;
   const { lang, dir } = languageOf(Document, pageRequest.path);
   const location = {
     pathname: pageRequest.path,

@@ -102,7 +102,7 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
   if (postponed === undefined) new PageSink(response, texts, { onFailed: () => response.destroy() }).end();
   // Not awaited: see `sendDocument`.
   else {
-    const render = new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed });
+    const render = new Render({ runtime, pageRequest, nonce, postponed }, { ...payload, data });
     failIfThrown(exchange, render.send(response, texts));
   }
   return true;

@@ -38,7 +38,7 @@ async function renderStaticPage(
   const loaded = await loadPage({ runtime, pageRequest });
   if (loaded.kind !== 'page') return undefined;
   const page = encodePage({ runtime, pageRequest }, loaded);
-  const rendered = await renderPage({ runtime, pageRequest, payload: page.payload });
+  const rendered = await renderPage({ runtime, pageRequest }, page.payload);
   if (rendered.kind !== 'page') return undefined;
   const target = new MemoryTarget();
   const lines: string[] = [];
