@@ -4,6 +4,7 @@ import type { Tracker } from '#engine/tracker';
 import { Second } from '../../shared/units.ts';
 import { DESK_API_PATH, DESK_PATH } from '../shared/href.ts';
 import { routes } from '../shared/routes.tsx';
+import { JOURNAL_FOLDER, LOCK_FILE, SQLITE_FILE } from './data-files.ts';
 import { openTracker } from './open-tracker.ts';
 import { readDeskSettings } from './read-settings.ts';
 import { DESK_SETTINGS } from './settings.ts';
@@ -14,7 +15,7 @@ export const desk: Tracker = {
   settings: DESK_SETTINGS,
   paths: [DESK_PATH, DESK_API_PATH],
   routes,
-  files: { folder: 'journal', files: ['instance.lock', 'desk.sqlite'] },
+  files: { folder: JOURNAL_FOLDER, files: [LOCK_FILE, SQLITE_FILE] },
   check: {
     guarded: [DESK_PATH, `${DESK_API_PATH}/incidents`],
     headers: ['AUTH_PROXY_HEADER'],
