@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
-import { findDesk, product } from './build/apps.mjs';
+import { findDesk, productApp } from './build/apps.mjs';
 import { browserTarget, bundleServer, formatWarnings, listServerParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
@@ -50,7 +50,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const options = { root, dev: false, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
   const [client, otherClients, server, parts, launcher, publicFiles, release, commits] = await Promise.all([
-    buildClientApp(product, { ...options, outdir: clientFolder }),
+    buildClientApp(productApp, { ...options, outdir: clientFolder }),
     Promise.all(
       desk.apps.map((app) => reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder }))),
     ),

@@ -4,11 +4,11 @@ import { findDesk } from '../../build/apps.mjs';
 
 const desk = findDesk(join(import.meta.dirname, '../..'));
 
-/** Thrown for invalid requests. The message is shown to the user. */
-export class NewCommandError extends Error {}
-
 /** First path segments that the engine handles before any page. No page of this command begins with `_`. */
 const RESERVED = ['api', 'assets', ...desk.paths, 'livez', 'readyz', 'metrics'];
+
+/** Thrown for invalid requests. The message is shown to the user. */
+export class NewCommandError extends Error {}
 
 /** Irregular singulars: many:one. */
 const SINGULARS = new Map(

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { findDesk, product } from '../apps.mjs';
+import { findDesk, productApp } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
 import { readFiles } from '../files.mjs';
@@ -17,7 +17,7 @@ import { createServerLayers } from './server-layers.mjs';
 
 const devEntry = 'src/client/develop/entry.ts';
 /** Connects product and engine. */
-const wiring = product.entry;
+const wiring = productApp.entry;
 /** Apart from that of `npm run build`, so that both can run at the same time. */
 export const devFolder = 'dist-dev';
 const clientFolder = `${devFolder}/client`;
@@ -67,7 +67,7 @@ export async function createDevBuild(root, warn) {
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
   const options = { root, dev: true, owner, styles };
   const client = { ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }), sourceRoot: undefined };
-  const modules = createClientModules(root, client, { wiring, table: product.table, outdir: clientFolder });
+  const modules = createClientModules(root, client, { wiring, table: productApp.table, outdir: clientFolder });
   const atUrl = {
     name: 'modules',
     setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
@@ -82,8 +82,8 @@ export async function createDevBuild(root, warn) {
 
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
-    if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = await readRouteModules(root, product.table, options);
+    if (routes && !changed.some((file) => modules.listWithImports(productApp.table).has(file))) return routes;
+    routes = await readRouteModules(root, productApp.table, options);
     return routes;
   }
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { type Failure, StartError } from '#engine/tracker';
+import { JOURNAL_FOLDER, LOCK_FILE } from './data-files.ts';
 import { CLOSE_PATIENCE, HEARTBEAT_INTERVAL, MAX_REVALIDATED, PULSE_INTERVAL } from './desk-limits.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
@@ -58,7 +59,7 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
   const process = nameProcess();
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
   const signals = createSignals();
-  const folder = join(dataDir, 'journal', process);
+  const folder = join(dataDir, JOURNAL_FOLDER, process);
   const journal = createJournal({ folder, signals, log });
   const worker = createWorkerThread(
     {
@@ -162,13 +163,13 @@ interface LockOptions {
 
 /** @throws DeskInUseError */
 function takeLocks({ dataDir, isAlone, process, log }: LockOptions): { release(): void } {
-  const journals = join(dataDir, 'journal');
+  const journals = join(dataDir, JOURNAL_FOLDER);
   const lockFile = join(journals, `${process}.lock`);
   let instance: FileLock | undefined;
   let own: FileLock | undefined;
   try {
     mkdirSync(journals, { recursive: true, mode: 0o700 });
-    instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
+    instance = isAlone ? takeLock(join(dataDir, LOCK_FILE)) : undefined;
     if (isAlone && !instance) throw new DeskInUseError(dataDir);
     own = takeLock(lockFile);
   } catch (error) {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
 import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
+import { NDJSON_TYPE } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { ProblemBody } from '../errors/problem.ts';
-import { LINES_TYPE } from '../request/send-body.ts';
+import { MULTIPART } from '../request/read-multipart.ts';
 import type { Auth } from './auth.ts';
 import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';
 import type { Implemented } from './implement.ts';
@@ -84,7 +85,7 @@ function describe(operation: Implemented, making: Making) {
     ...(body && {
       requestBody: {
         required: true,
-        content: toContent(multipart ? 'multipart/form-data' : 'application/json', body, 'input', making.schemas),
+        content: toContent(multipart ? MULTIPART : 'application/json', body, 'input', making.schemas),
       },
     }),
     responses: listReplies(operation, making),
@@ -234,7 +235,7 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
     ...(named.length > 0 && { headers: Object.fromEntries(named) }),
     ...(body && { content: toContent('application/json', body, 'output', schemas) }),
     // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
-    ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
+    ...(lines && { content: toContent(NDJSON_TYPE, lines, 'output', schemas) }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type DevState,
   type ThrownInBrowser,
 } from '../../shared/develop-protocol.ts';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen-on.ts';
 import type { FailureContext } from '../errors/funnel.ts';
@@ -154,7 +155,7 @@ class FilesOnDemand extends Map<string, PublicFile> {
     if (known) return known;
     const file = readPublicFile(this.#directory, url);
     // A name without a hash can be another file the next time.
-    if (file && url.startsWith('/assets/')) this.set(url, file);
+    if (file && url.startsWith(ASSET_PREFIX)) this.set(url, file);
     return file;
   }
 }

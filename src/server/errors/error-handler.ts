@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { say } from '../../shared/rendering/language.ts';
 import { readProperty } from '../../shared/reporting/read-property.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
+import { DIGEST_HEADER } from '../../shared/wire/protocol.ts';
 import { HttpError, statusOf, VisitorGone } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -147,7 +148,7 @@ function addHeaders(
   error: unknown,
   { shown, isOperation }: { readonly shown: PageError; readonly isOperation: boolean },
 ): void {
-  if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
+  if (shown.digest) res.setHeader(DIGEST_HEADER, shown.digest);
   const headers = readProperty(error, 'headers');
   if (typeof headers !== 'object' || headers === null) return;
   const isForVisitor =

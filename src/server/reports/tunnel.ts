@@ -81,7 +81,7 @@ const REPORT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** How long a sender waits if nothing can be stored (s). */
-const RETRY_AFTER = 30;
+const REPORT_RETRY_AFTER = 30;
 
 /**
  * Creates the step for reports from browsers: Sentry's envelopes by POST to exactly `path`, and the browser's
@@ -231,7 +231,7 @@ function toWait(ms: number): HttpError | undefined {
 }
 
 function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: string | undefined): void {
-  if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
+  if (!stored) res.setHeader('Retry-After', REPORT_RETRY_AFTER);
   sendJson(res, stored ? 200 : 503, stored ? { id, digest, url } : {});
 }
 

@@ -20,8 +20,8 @@ export const BUILD_HEADER = 'X-Build-Id';
 /** Header of a response with a failure: the failure's address. */
 export const DIGEST_HEADER = 'X-Error-Digest';
 
-/** Content type of page data and background actions: one JSON value per line, see `format.ts`. */
-export const WIRE_TYPE = 'application/x-ndjson';
+/** Content type of one JSON value per line: page data and background actions (`format.ts`), and lists of an API. */
+export const NDJSON_TYPE = 'application/x-ndjson';
 
 /** `Accept` header of a form that is posted in the background: requests data instead of a document. */
 export const ACTION_ACCEPT = 'application/vnd.spillway.action+ndjson';

@@ -12,7 +12,7 @@ import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
 import { createAnswers } from '../../../src/desk/server/worker/answers.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
-import { DESK_API_PATH } from '../../../src/desk/shared/routes.tsx';
+import { DESK_API_PATH } from '../../../src/desk/shared/href.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';

@@ -2,7 +2,7 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { type DocumentFacts, HttpError } from '#engine/server';
 import { apiNotFound, type CheckToken, mountApi, privateReplies } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
-import { DESK_API_PATH } from '../../shared/routes.tsx';
+import { DESK_API_PATH } from '../../shared/href.ts';
 import { RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskFacts } from '../facts.ts';
 import { StoreError } from '../store/sql.ts';

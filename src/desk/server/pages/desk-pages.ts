@@ -12,7 +12,8 @@ import {
 import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
-import { DESK_PATH, routes } from '../../shared/routes.tsx';
+import { DESK_PATH } from '../../shared/href.ts';
+import { routes } from '../../shared/routes.tsx';
 import { START_PATH, TICKET_KEY } from '../../shared/ticket.ts';
 import { createReadAccess } from '../access/access.ts';
 import type { SignIn } from '../access/sign-in.ts';

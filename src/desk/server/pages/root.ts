@@ -2,6 +2,7 @@ import { forbidden, publicError, redirect, unauthorized } from '#engine';
 import { invalid } from '#engine/server';
 import type { ActingPage, LoadingPage, Refusal } from '#engine/tracker';
 import type { DeskActions } from '../../shared/actions.ts';
+import { DESK_PATH } from '../../shared/href.ts';
 import type { RootData } from '../../shared/pages/root/root.tsx';
 import { TICKET_KEY } from '../../shared/ticket.ts';
 import type { Proof } from '../access/access.ts';
@@ -50,7 +51,7 @@ export const root = {
 
     async signOut({ context }) {
       await unlessAway(context.access.signOut());
-      redirect('/desk');
+      redirect(DESK_PATH);
     },
   },
 } satisfies LoadingPage<'root', RootData, DeskContext> & ActingPage<'root', DeskActions['root'], DeskContext>;

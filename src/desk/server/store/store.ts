@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { SQLITE_FILE } from '../data-files.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { createAliasTable } from './alias-table.ts';
 import { createBuildTable } from './build-table.ts';
@@ -47,7 +48,7 @@ export async function openDriver(options: {
   readonly log: DeskLog;
 }): Promise<SqlDriver> {
   const { dataDir, databaseUrl, log } = options;
-  if (databaseUrl === undefined) return openSqlite(join(dataDir, 'desk.sqlite'), { log });
+  if (databaseUrl === undefined) return openSqlite(join(dataDir, SQLITE_FILE), { log });
   const { openPostgres } = await import('./postgres.ts'); // its client takes memory
   return openPostgres(databaseUrl);
 }

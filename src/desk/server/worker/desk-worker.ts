@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readInFlight } from '#engine/tracker';
 import type { DeskCount } from '../counters.ts';
+import { JOURNAL_FOLDER } from '../data-files.ts';
 import {
   CLOSE_PATIENCE,
   HEARTBEAT_INTERVAL,
@@ -42,7 +43,7 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
   const { process, startedAt, running, storing } = start;
   const { build, release, environment, namespace, dist } = running;
   const { dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = storing;
-  const journals = join(dataDir, 'journal');
+  const journals = join(dataDir, JOURNAL_FOLDER);
   const journal = { process, folder: join(journals, process) };
   const signals = createSignals(start.signals);
   const targets = notify ? createTargets(notify) : [];

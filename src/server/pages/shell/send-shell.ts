@@ -1,5 +1,5 @@
 import { encodeHoles } from '../../../shared/wire/encode.ts';
-import { HOLES_HEADER, WIRE_TYPE } from '../../../shared/wire/protocol.ts';
+import { HOLES_HEADER, NDJSON_TYPE } from '../../../shared/wire/protocol.ts';
 import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
@@ -126,7 +126,7 @@ async function sendSharedData(exchange: PageExchange, shell: VisitorShell): Prom
   }
   setPageHeaders(exchange, PRIVATE_CACHING);
   response.setHeader('ETag', page.etag);
-  response.setHeader('Content-Type', WIRE_TYPE);
+  response.setHeader('Content-Type', NDJSON_TYPE);
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
   if (isKnown(response, page.etag)) response.statusCode = 304;
   const isEmpty = response.statusCode === 304 || pageRequest.method === 'HEAD';

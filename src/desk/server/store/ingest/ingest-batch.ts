@@ -2,6 +2,7 @@ import type { LogPosition } from '../../ingest/segments.ts';
 import { type Alias, storeAliases } from '../alias-table.ts';
 import { toIncidentKey } from '../incident-key.ts';
 import { queueNotifications } from '../notification-table.ts';
+import { storeRevalidations } from '../revalidation-table.ts';
 import { storeSearch } from '../search-text.ts';
 import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -133,16 +134,6 @@ function toAlias({ digest, occurrence, at, shownAs, full }: NewOccurrence, envir
   }
   if (shownAs === undefined) return undefined;
   return { key, occurrence, target: { key: toIncidentKey(digest, environment), occurrence }, reason: 'resolved', at };
-}
-
-async function storeRevalidations(sql: Sql, paths: readonly string[]): Promise<void> {
-  for (const path of new Set(paths)) {
-    await sql.run(
-      `INSERT INTO desk_revalidations (path, at) VALUES (?, ${sql.dialect.now})
-        ON CONFLICT (path) DO UPDATE SET at = excluded.at`,
-      [path],
-    );
-  }
 }
 
 /**

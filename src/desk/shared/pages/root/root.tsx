@@ -1,7 +1,7 @@
 import { Outlet, useLocation, useNavigation } from 'react-router';
 import { ErrorView, Link, NavLink, type PageProps, usePageError } from '#engine';
 import { Form, submitAs } from '../../actions.ts';
-import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { DESK_PATH, toListHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import '../../ui/theme.css';
 import styles from './root.module.css';
@@ -94,7 +94,7 @@ function Search() {
   const scope = useScope();
   return (
     <search className={styles.search}>
-      <Form method="get" to="/desk">
+      <Form method="get" to={DESK_PATH}>
         {scope !== '' && <input type="hidden" name="environment" value={scope} />}
         <input
           key={asked}
@@ -119,7 +119,7 @@ function SignedIn({ name, canChange, canSignOut }: RootData) {
       </span>
       {canSignOut && (
         // A full page load, so that scripts keep no data of the desk.
-        <form method="post" action="/desk">
+        <form method="post" action={DESK_PATH}>
           <button {...submitAs('root.signOut')}>Sign out</button>
         </form>
       )}
