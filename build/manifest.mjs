@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { toLateFile } from './first-load.mjs';
+import { toLazyFile } from './first-load.mjs';
 import { findOwner } from './packages.mjs';
 
 /**
@@ -10,7 +10,7 @@ import { findOwner } from './packages.mjs';
  */
 export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) {
   const outputOf = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLateFile(entryPoint), path]),
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLazyFile(entryPoint), path]),
   );
   const toUrl = (output) => output.slice(outdir.length);
   const entryOutput = outputOf.get(entry) ?? '';
@@ -64,14 +64,17 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
   const pages = Object.entries(routes)
     .map(([id, files]) => ({ id, files, size: measure(files) }))
     .sort((one, other) => other.size - one.size);
-  const largestOf = ({ script, preloads }) =>
-    findLargestPackage([script, ...preloads].map((url) => outputs[outdir + url].inputs));
+  const inputsOf = ({ script, preloads }) =>
+    [script, ...preloads].flatMap((url) => Object.entries(outputs[outdir + url].inputs));
+  const largestOf = (files) => listParts(inputsOf(files), () => 'src')[0]?.name ?? 'src';
   const toMost = ({ id, files, size }) => {
     const from = largestOf(files);
     return ` The largest page adds ${toText(size)}: ${id}${from === 'src' ? '' : `, most of it from ${from}`}.`;
   };
+  const parts = listParts(inputsOf(entry), (path) => path).slice(0, 10);
   return [
     `Scripts on every page: ${toText(measure(entry))} (gzip).${pages[0] ? toMost(pages[0]) : ''}`,
+    `Their largest parts, before gzip: ${parts.map(({ name, bytes }) => `${name} ${toText(bytes)}`).join(', ')}.`,
     ...pages
       .filter(({ size }) => size > largeBytes)
       .map(
@@ -81,14 +84,14 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
   ];
 }
 
-/** @returns {string} the package of most bytes; of own code, the folder `src` */
-function findLargestPackage(chunks) {
+/** Adds up the bytes by package, and those of own files by what `toName` makes of their paths. @returns the largest first */
+function listParts(inputs, toName) {
   const totals = new Map();
-  for (const [path, { bytesInOutput }] of chunks.flatMap((inputs) => Object.entries(inputs))) {
-    const name = findOwner(path) ?? 'src';
+  for (const [path, { bytesInOutput }] of inputs) {
+    const name = findOwner(path) ?? toName(path);
     totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
   }
-  return [...totals].sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'src';
+  return [...totals].map(([name, bytes]) => ({ name, bytes })).sort((one, other) => other.bytes - one.bytes);
 }
 
 /**

@@ -59,6 +59,8 @@ export async function createDevBuild(root, warn) {
   const written = new Map();
   /** Where the public files of the last build are. */
   let publicPaths;
+  /** The files that the last builds of each side read. */
+  const inputs = { client: {}, server: {} };
 
   const owner = await readOwnersBuild(root);
   const outdir = join(root, clientFolder);
@@ -146,6 +148,10 @@ export async function createDevBuild(root, warn) {
   const build = {
     dispose: () => server.dispose(),
 
+    /** Lists the files outside of `src` and of packages that the last builds read. */
+    listOthers: () =>
+      Object.keys({ ...inputs.client, ...inputs.server }).filter((path) => !/^src\/|\bnode_modules\/|:/.test(path)),
+
     /**
      * @param {readonly string[]} files that changed, relative to the root
      * @returns {Promise<ClientState>}
@@ -164,10 +170,11 @@ export async function createDevBuild(root, warn) {
         base.build(modules.baseFiles, isChanged),
         buildOthers(isChanged),
       ]);
-      const { inputs, outputs } = modules.toMetafile();
+      const { inputs: ofModules, outputs } = modules.toMetafile();
+      inputs.client = { ...builtBase.metafile.inputs, ...ofModules };
       const { sheets, assets } = await listClientFiles({
         metafile: {
-          inputs: { ...builtBase.metafile.inputs, ...inputs },
+          inputs: inputs.client,
           outputs: { ...builtBase.metafile.outputs, ...outputs },
         },
         entry: devEntry,
@@ -214,6 +221,7 @@ export async function createDevBuild(root, warn) {
       const isChanged = (metafile) => names(metafile, changed);
       try {
         const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
+        inputs.server = layers.inputs;
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
         const { served, unserved } = sortOutputs(dist, outputFiles);
         await write([...unserved.map(toMapped), ...served]);

@@ -2,10 +2,10 @@
 // trackers: it can change with every version. The build resolves each name to its own file.
 
 export { toRetryAfterMs } from '../shared/fetch-with-retry.ts';
-export { MAX_BREADCRUMBS } from '../shared/limits.ts';
 export { LINE_END } from '../shared/location-format.mjs';
 export { explainReactError } from '../shared/rendering/react-errors.ts';
 export { type Address, parseAddress, toAddress, toOccurrence } from '../shared/reporting/address.ts';
+export { MAX_BREADCRUMBS } from '../shared/shared-limits.ts';
 export { isProductCode } from '../shared/whose-code.mjs';
 export { toAppManifest } from '../shared/wire/manifest.ts';
 export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from './api/mount-api.ts';

@@ -138,6 +138,8 @@ describe('the client bundle', () => {
       inputs: Object.fromEntries(inputs.map(([path, bytesInOutput]) => [path, { bytesInOutput }])),
     });
     const outputs = {
+      'out/a.js': toOutput(['node_modules/react-dom/a.js', 208_000], ['src/shared/root.tsx', 400]),
+      'out/b.js': toOutput(['node_modules/react-dom/b.js', 1200]),
       'out/charts.js': toOutput(['src/shared/charts.tsx', 3], ['../../node_modules/@acme/charts/a.js', 2]),
       'out/shared.js': toOutput(['node_modules/@acme/charts/b.js', 2]),
     };
@@ -148,6 +150,7 @@ describe('the client bundle', () => {
     }));
     expect(describeScripts(assets, { outputs }, 'out', compressed)).toEqual([
       'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts, most of it from @acme/charts.',
+      'Their largest parts, before gzip: react-dom 209.2 kB, src/shared/root.tsx 0.4 kB.',
       'The page "charts" adds 152.3 kB, most of it from @acme/charts. Load what visitors do not need at once with lazy() of React.',
     ]);
   });

@@ -1,4 +1,4 @@
-import { PREFETCH_CONCURRENCY } from '../../shared/limits.ts';
+import { PREFETCH_CONCURRENCY } from '../../shared/shared-limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import type { PageDataResult } from './fetch-page-data.ts';
 import {

@@ -1,4 +1,4 @@
-import { PAGE_DATA_ATTEMPTS, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { PAGE_DATA_ATTEMPTS, STATIC_STALE_TIME } from '../../shared/shared-limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, HOLES_HEADER } from '../../shared/wire/protocol.ts';
 import { fetchHoles, fetchPageData, fetchPageVersion, fillShell, type PageDataResult } from './fetch-page-data.ts';

@@ -4,11 +4,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { type Failure, StartError } from '#engine/tracker';
+import { CLOSE_PATIENCE, HEARTBEAT_INTERVAL, MAX_REVALIDATED, PULSE_INTERVAL } from './desk-limits.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
 import { createSignals } from './ingest/signals.ts';
-import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_REVALIDATED, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
@@ -73,7 +73,7 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
   );
   const timers = [
     setInterval(() => signals.pulse(getHeapStatistics().used_heap_size), PULSE_INTERVAL).unref(),
-    setInterval(journal.settle, BEAT_INTERVAL).unref(),
+    setInterval(journal.settle, HEARTBEAT_INTERVAL).unref(),
   ];
   let closing: Promise<void> | undefined;
   let isClosed = false;

@@ -28,14 +28,14 @@ type ParsedRequest = IncomingMessage & { body?: unknown };
 export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }: JsonLimits = {}): RequestHandler[] {
   return [
     async function jsonBody(req, res, next) {
-      await readJson(req, res, { limit, nodes });
+      await readJsonBody(req, res, { limit, nodes });
       next();
     },
   ];
 }
 
 /** The same without Express. @returns the parsed body, which is also set as `req.body` */
-export async function readJson(
+export async function readJsonBody(
   req: ParsedRequest,
   res: ServerResponse,
   { limit, nodes }: Required<JsonLimits>,

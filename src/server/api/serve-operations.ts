@@ -15,7 +15,7 @@ import { sendLines } from '../request/send-body.ts';
 import { isRead, onClose, STOPPING, type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
-import { readJson, readParts } from './body-parsers.ts';
+import { readJsonBody, readParts } from './body-parsers.ts';
 import { runOnce } from './idempotency.ts';
 import type { AnyReply } from './implement.ts';
 import { createRateLimiter, findSender } from './rate-limit.ts';
@@ -92,7 +92,7 @@ export function serveOperations(find: FindOperations, { app, base, store, compre
     let parts: ReceivedForm | undefined;
     async function readBody(): Promise<unknown> {
       parts = facts.multipart && (await readParts(req, res, facts.multipart.maxBytes));
-      return parts ? parts.form : readJson(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES });
+      return parts ? parts.form : readJsonBody(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES });
     }
     const given: GivenInput = {
       params,

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { toAddress } from '../../shared/reporting/address.ts';
+import { causesOf } from '../../shared/reporting/causes.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
 import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
 import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
@@ -7,10 +9,10 @@ import { RETRY_HEADER } from '../../shared/wire/protocol.ts';
 import type { FailureKind } from '../../shared/words.ts';
 import { BoundedMap } from '../request/bounded-map.ts';
 import type { Count } from '../request/counters.ts';
-import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
+import { isError, isVisitorGone, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
 import type { FailureContext, FailureMaker, Recorded } from './create-failure.ts';
-import { causesOf, readError } from './digest/read-error.ts';
+import { readError } from './digest/read-error.ts';
 import type { Failure, FailureOrigin, Reporter, ToFailureUrl, Visitor } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
@@ -67,7 +69,7 @@ export function createFunnel(
   const retries = new Retries();
 
   function toAddressOf(error: unknown, context: FailureContext): string {
-    const chain = causesOf(error);
+    const chain = causesOf(error, isError);
     const address = addresses.find(chain, context.info) ?? record({ error }, context);
     addresses.set(chain, context.info, address);
     return address;
@@ -124,7 +126,7 @@ export function createFunnel(
     record: (event, context) => record(event, inRequest(context)),
     fail(error, given) {
       const context = inRequest(given);
-      if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
+      if (causesOf(error, isError).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
         return pass({ kind: 'gone' }, 'visitor-gone');
       }
       const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
@@ -235,7 +237,7 @@ function fromControlFlow(response: ControlFlowResponse): Disposition | undefined
 
 /** True for the error of a body parser when the visitor leaves in the middle of an upload. */
 function isAbortedUpload(error: unknown): boolean {
-  return read(error, 'type') === 'request.aborted';
+  return readProperty(error, 'type') === 'request.aborted';
 }
 
 function isWeakKey(value: unknown): value is WeakKey {
@@ -245,7 +247,7 @@ function isWeakKey(value: unknown): value is WeakKey {
 /** One line for each failure. If the failure could not be stored, the line contains all of it. */
 function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber): object {
   const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
-  const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
+  const [own, ...causes] = error === undefined ? [] : causesOf(error, isError).map((link) => readError(link).stack);
   return {
     digest,
     occurrence,

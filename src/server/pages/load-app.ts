@@ -1,6 +1,6 @@
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { createRouteTree, type RouteTree } from '../../shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
+import { MAX_ACTION_BYTES } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { createArgsMaker } from './loader-args.ts';

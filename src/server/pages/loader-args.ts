@@ -1,8 +1,8 @@
 import type { Request as ExpressRequest } from 'express';
 import type { Params } from 'react-router';
 import { fetchWithRetry } from '../../shared/fetch-with-retry.ts';
-import { PAGE_DATA_ATTEMPTS } from '../../shared/limits.ts';
 import type { RenderMode } from '../../shared/routing/routes.ts';
+import { PAGE_DATA_ATTEMPTS } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 import type { RequestInfo, Trace } from '../request/request-info.ts';
 import { createTraceHeaders, mergeBaggage } from '../request/trace-headers.ts';

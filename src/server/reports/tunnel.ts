@@ -22,9 +22,9 @@ import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
-import { createEchoes, createKnownBuilds, createNewIncidents, createRecentIds } from './memory.ts';
+import { createEchoes, createNewIncidents, createPublishedBuilds, createRecentIds } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
-import type { KnownBuild, Reading, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
+import type { PublishedBuild, ReportContext, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
 interface TunnelRules {
@@ -47,7 +47,7 @@ interface Sinks {
 
 export interface TunnelOptions {
   readonly rules: TunnelRules;
-  readonly reading: Reading;
+  readonly reading: ReportContext;
   readonly sinks: Sinks;
   /** Also removes the request's credentials. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
@@ -70,7 +70,7 @@ const LIMITS: TunnelLimits = {
 };
 
 /** A report counts once more for each of these (bytes, decoded), because its time grows with its size: up to 12 ms. */
-const BYTES_PER_TURN = 16 * KiB;
+const BYTES_PER_REPORT = 16 * KiB;
 
 /** The content types of the Reporting API and `report-uri`, and plain JSON from a page of this site. */
 const REPORT_TYPES: ReadonlySet<string> = new Set([
@@ -91,7 +91,7 @@ const RETRY_AFTER = 30;
 export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMITS }: TunnelOptions): Step {
   const { path, origins } = rules;
   const { tracker, upstream, count } = sinks;
-  const turns = createTurns(limits);
+  const limiter = createReportLimiter(limits);
   const keep = createKeep(sinks);
   const { makeDigest } = reading;
   const newIncidents = createNewIncidents({
@@ -110,7 +110,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const taken = await readReport({ req, res }, (bytes) => {
-      turns.charge(req, bytes);
+      limiter.charge(req, bytes);
       return takeEnvelope(bytes, toReportSender(req, origins, scrubberOf(req)));
     });
     const url = taken.digest !== undefined && (await rules.canOpen?.(req)) ? toUrl(taken) : undefined;
@@ -121,7 +121,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     await readReport({ req, res }, (bytes) => {
-      turns.charge(req, bytes);
+      limiter.charge(req, bytes);
       return takeBrowserReports(bytes, toReportSender(req, origins, scrubberOf(req)));
     });
     res.statusCode = 204;
@@ -154,7 +154,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
       return;
     }
     info.route = info.path;
-    const refusal = findRefusal(req, origins) ?? toWait(turns.take(req));
+    const refusal = findRefusal(req, origins) ?? toWait(limiter.take(req));
     if (refusal) {
       refuseReport(req, res, refusal);
       return;
@@ -164,7 +164,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 }
 
 /** Limits the reports of each sender, and of all. */
-function createTurns({ perAddress, together }: TunnelLimits) {
+function createReportLimiter({ perAddress, together }: TunnelLimits) {
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
   return {
@@ -172,7 +172,7 @@ function createTurns({ perAddress, together }: TunnelLimits) {
     take: (req: IncomingMessage): number => senders.take(toSender(requestInfo(req).address)) || all.take(''),
     /** Counts its size, which is only known later. */
     charge(req: IncomingMessage, { length }: Uint8Array): void {
-      const more = Math.floor(length / BYTES_PER_TURN);
+      const more = Math.floor(length / BYTES_PER_REPORT);
       senders.charge(toSender(requestInfo(req).address), more);
       all.charge('', more);
     },
@@ -231,7 +231,7 @@ function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: stri
 }
 
 /** The server that answers. */
-interface Running extends KnownBuild {
+interface Running extends PublishedBuild {
   readonly namespace: string;
   readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
@@ -251,9 +251,9 @@ export function openTunnel(
   sinks: Sinks & { readonly tracker: Pick<OpenedTracker, 'listBuilds'> | undefined },
 ): (fail: ErrorHandler) => Step {
   const patterns = new Set(listPatterns(routes));
-  const reading: Reading = {
+  const reading: ReportContext = {
     makeDigest: (input) => createDigest(input, { namespace, table: table() }),
-    findBuild: createKnownBuilds({
+    findBuild: createPublishedBuilds({
       own: { build, release },
       list: async () => (await sinks.tracker?.listBuilds()) ?? [],
     }),

@@ -37,7 +37,7 @@ export function readAction(form: FormData): string | undefined {
 
 /** Id of the `<script type="application/json">` with the payload. Deferred values follow in blocks with `data-late`. */
 export const PAYLOAD_ID = 'spillway-payload';
-export const LATE_ATTRIBUTE = 'data-late';
+export const DEFERRED_ATTRIBUTE = 'data-late';
 
 /** Header of a retried request: the address of the failure before it, so that both count as one. */
 export const RETRY_HEADER = 'X-Retry-Of';
@@ -56,4 +56,4 @@ export const HOLES_KEY = '_holes';
 export const HOLES_HEADER = 'X-Holes';
 
 /** Search key that requests the page in one piece, for visitors without scripts. Hidden from pages. */
-export const WHOLE_KEY = '_whole';
+export const FULL_PAGE_KEY = '_whole';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestInfo } from '#engine/server';
 import { type Operator, type ProxyTrust, removeHeader, type Step, takeCookies } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
-import { SESSION_TIME } from '../limits.ts';
+import { SESSION_TIME } from '../desk-limits.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
 
 const PLAIN_NAME = 'desk';

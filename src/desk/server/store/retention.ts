@@ -1,6 +1,6 @@
 import { Day, Minute } from '../../../shared/units.ts';
+import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../desk-limits.ts';
 import { NO_DAY } from '../ingest/visitors.ts';
-import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
 import type { KeyAddress } from './alias-table.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';

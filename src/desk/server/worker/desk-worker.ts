@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { readInFlight } from '#engine/tracker';
 import type { DeskCount } from '../counters.ts';
-import type { DeskLog } from '../desk-log.ts';
-import { createSignals } from '../ingest/signals.ts';
 import {
-  BEAT_INTERVAL,
   CLOSE_PATIENCE,
+  HEARTBEAT_INTERVAL,
   PULSE_INTERVAL,
   RETENTION_INTERVAL,
   RETRY_FIRST,
   RETRY_LONGEST,
-} from '../limits.ts';
+} from '../desk-limits.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { createSignals } from '../ingest/signals.ts';
 import { createNotifier } from '../notifications/notifier.ts';
 import { createTargets } from '../notifications/targets.ts';
 import type { RetentionReport } from '../store/retention.ts';
@@ -87,8 +87,8 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
     { holder, writer, deadJournals, processes, tasks },
   );
   const timers = [
-    setInterval(watchdog.look, PULSE_INTERVAL),
-    setInterval(processes.write, BEAT_INTERVAL),
+    setInterval(watchdog.check, PULSE_INTERVAL),
+    setInterval(processes.write, HEARTBEAT_INTERVAL),
     setInterval(upkeep.lookAfter, RETRY_LONGEST),
     setInterval(upkeep.retain, RETENTION_INTERVAL),
     setInterval(maps.sweep, RETRY_LONGEST),

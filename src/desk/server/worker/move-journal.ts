@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { DeskCount } from '../counters.ts';
+import { BATCH_BYTES, MAX_BATCH_TRIES } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
-import { dropSegments, type LogPosition, listSegments, type Segment } from '../ingest/segments.ts';
-import { BATCH_BYTES, MAX_BATCH_TRIES } from '../limits.ts';
+import { dropSegments, type JournalSegment, type LogPosition, listSegments } from '../ingest/segments.ts';
 import type { Batch } from '../store/ingest/ingest-batch.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { WithStore } from '../store/store-holder.ts';
@@ -118,7 +118,12 @@ export function readJournal({ folder, from, live, maxBytes }: ReadJournalOptions
   return readLines(segment, offset, live && segments.length === 1, maxBytes);
 }
 
-function readLines(segment: Segment, offset: number, isOpen: boolean, maxBytes: number): JournalPiece | undefined {
+function readLines(
+  segment: JournalSegment,
+  offset: number,
+  isOpen: boolean,
+  maxBytes: number,
+): JournalPiece | undefined {
   const bytes = readBytes(segment.path, offset, maxBytes);
   const end = bytes.lastIndexOf(0x0a) + 1;
   if (end > 0) {

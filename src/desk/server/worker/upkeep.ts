@@ -1,5 +1,5 @@
 import { MiB } from '../../../shared/units.ts';
-import { RETRY_LONGEST } from '../limits.ts';
+import { RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import type { StoreHolder } from '../store/store-holder.ts';

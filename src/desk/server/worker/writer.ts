@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeskCount } from '../counters.ts';
+import { GATHER_TIME, RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
-import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
 import type { WithStore } from '../store/store-holder.ts';
 import type { MoveJournal, ProcessJournal } from './move-journal.ts';

@@ -1,6 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { MAX_ACTION_BYTES } from '../../../shared/limits.ts';
 import { publicError } from '../../../shared/routing/control-flow.ts';
+import { MAX_ACTION_BYTES } from '../../../shared/shared-limits.ts';
 import { KiB } from '../../../shared/units.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';

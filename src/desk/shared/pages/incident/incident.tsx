@@ -6,7 +6,7 @@ import { Changes } from './changes.tsx';
 import { Counts } from './counts.tsx';
 import { Head } from './head.tsx';
 import styles from './incident.module.css';
-import { Occurrence, Recent } from './occurrence/occurrence.tsx';
+import { OccurrenceView, Recent } from './occurrence/occurrence-view.tsx';
 
 /** An incident with one of its occurrences. */
 export default function Incident({ data }: PageProps<IncidentData>) {
@@ -19,7 +19,7 @@ export default function Incident({ data }: PageProps<IncidentData>) {
         {canChange && <ChangeForms of={data} />}
         <div className={styles.columns}>
           <div className={styles.main}>
-            <Occurrence of={data} />
+            <OccurrenceView of={data} />
           </div>
           <div className={styles.side}>
             <Counts of={data} />

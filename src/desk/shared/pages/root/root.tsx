@@ -5,7 +5,7 @@ import { toListHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import '../../ui/theme.css';
 import styles from './root.module.css';
-import { SignIn } from './sign-in.tsx';
+import { SignInForm } from './sign-in-form.tsx';
 
 export interface RootData {
   /** The name of the user. */
@@ -130,8 +130,8 @@ function SignedIn({ name, canChange, canSignOut }: RootData) {
 /** Shown instead of the desk: the sign-in form, or why signing in is not possible. */
 export function ErrorBoundary() {
   const error = usePageError();
-  if (error.kind === 'unauthorized') return <SignIn />;
-  if (error.status === 429) return <SignIn refusal={error.message} />;
+  if (error.kind === 'unauthorized') return <SignInForm />;
+  if (error.status === 429) return <SignInForm refusal={error.message} />;
   return (
     <main id="main" className={styles.main} tabIndex={-1}>
       <ErrorView error={error} />
