@@ -47,7 +47,7 @@ export {
   type Tokens,
 } from './front/tokens.ts';
 export { ECHO_AGE, TARGET_TIME } from './limits.ts';
-export { loadSendMail, MAIL_ADDRESS, parseUrl, splitList } from './mail/mailer.ts';
+export { loadSendMail, MAIL_ADDRESS, parseUrl } from './mail/mailer.ts';
 export type { MailServer } from './mail/send-mail.ts';
 export { createPages } from './pages/page-handlers.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from './pages/server-page.ts';

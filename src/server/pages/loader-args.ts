@@ -13,9 +13,10 @@ import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
 export function createArgsMaker(
   { createContext, sharedContext = {} }: Pick<PageApp, 'createContext' | 'sharedContext'>,
-  { log, origins, traceTargets, traced = {} }: Pick<PageServer, 'log' | 'origins' | 'traceTargets' | 'traced'>,
+  { log, origins, traces }: Pick<PageServer, 'log' | 'origins' | 'traces'>,
 ): LoaderArgsMaker {
-  const traceHeaders = createTraceHeaders(traced);
+  const { targets: traceTargets, project } = traces ?? { targets: [], project: {} };
+  const traceHeaders = createTraceHeaders(project);
   return {
     async forVisitor(pageRequest, request, response) {
       const own = await createContext?.({ ...sharedContext, request, response });

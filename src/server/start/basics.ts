@@ -100,6 +100,5 @@ function toPageReporting(config: Config, build: string, release: string): PageRe
   return {
     earlyScript: createEarlyScript({ tunnel, dsn: dsn?.text, build, release, environment }),
     reportPath: `${tunnel}/browser`,
-    traced: { release, environment, publicKey: dsn?.publicKey },
   };
 }

@@ -119,7 +119,7 @@ async function openProduct<Settings, Services, Own extends object>(
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
-  const { earlyScript, reportPath, traced } = page;
+  const { earlyScript, reportPath } = page;
   const policy = createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true });
   const pages = await createPages({
     app: {
@@ -136,8 +136,14 @@ async function openProduct<Settings, Services, Own extends object>(
       log: appLog,
       policy,
       origins,
-      traceTargets: config.traceTargets,
-      traced,
+      traces: {
+        targets: config.traceTargets,
+        project: {
+          release: build.release,
+          environment: config.sentryEnvironment,
+          publicKey: config.sentryDsn?.publicKey,
+        },
+      },
       limiter,
     },
     settings: { isSecret: false, compression: config.compression },

@@ -13,7 +13,6 @@ import type { Tokens } from '../front/tokens.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
 import type { Step } from '../request/step.ts';
-import type { TracedProject } from '../request/trace-headers.ts';
 import type { Environment, SettingsTable } from '../settings.ts';
 
 /**
@@ -119,8 +118,6 @@ export interface PageReporting {
   readonly earlyScript: string;
   /** The path for reports that browsers send by themselves. */
   readonly reportPath: string;
-  /** The Sentry project and release that the trace headers of a page name. */
-  readonly traced: TracedProject;
 }
 
 /** A tracker that stores failures and shows them. */

@@ -74,7 +74,7 @@ export async function createDeskPages(
 ): Promise<RequestHandler> {
   const { funnel, log } = records;
   const { origins } = access;
-  const { earlyScript, reportPath, traced } = page;
+  const { earlyScript, reportPath } = page;
   const readAccess = createReadAccess(signIn);
   const pageCalls = toPageCalls(calls);
   const handlers = await createPages<Omit<DeskContext, keyof LoaderContext>>({
@@ -98,8 +98,6 @@ export async function createDeskPages(
       // The desk shows untrusted text, so the policy forbids even `style` attributes.
       policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
       origins,
-      traceTargets: [],
-      traced,
       // The desk has no render limit, so that operators can see what keeps the site busy.
       limiter: undefined,
     },
