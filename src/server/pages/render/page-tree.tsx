@@ -2,25 +2,22 @@ import type { ReactNode } from 'react';
 import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
 import { languageOf } from '../../../shared/rendering/language.ts';
 import { RouterView } from '../../../shared/rendering/router-view.tsx';
+import type { RouteTree } from '../../../shared/routing/route-objects.ts';
 import { createStandIn, type ForwardedCalls } from '../../../shared/routing/stand-in.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { PagePayload } from '../../../shared/wire/payload.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { LoadedPageApp } from '../page-runtime.ts';
 
 interface PageTreeProps {
-  readonly runtime: {
-    readonly app: Pick<LoadedPageApp, 'tree'>;
-    readonly server: { readonly manifest: AssetManifest };
-  };
+  readonly tree: RouteTree;
+  readonly manifest: AssetManifest;
   readonly pageRequest: Pick<PageRequest, 'path' | 'search'>;
   readonly payload: PagePayload;
   readonly engine: Engine;
 }
 
 /** The elements of a page: document, layouts and page. */
-export function PageTree({ runtime, pageRequest, payload, engine }: PageTreeProps): ReactNode {
-  const { tree } = runtime.app;
+export function PageTree({ tree, manifest, pageRequest, payload, engine }: PageTreeProps): ReactNode {
   const { document: Document, nonce } = engine;
   const { lang, dir } = languageOf(Document, pageRequest.path);
   const location = {
@@ -32,7 +29,7 @@ export function PageTree({ runtime, pageRequest, payload, engine }: PageTreeProp
     mask: undefined,
   };
   const router = createStandIn({ tree, payload, location }, NO_NAVIGATION);
-  const head = preloadsOf(runtime.server.manifest, payload.routes).map((href) => (
+  const head = preloadsOf(manifest, payload.routes).map((href) => (
     <link key={href} rel="modulepreload" href={href} nonce={nonce} />
   ));
   return (

@@ -173,7 +173,15 @@ export class Render {
     const nonce = options.nonce === undefined ? undefined : { script: options.nonce, style: options.nonce };
     const { isFull } = pageRequest;
     const engine = toEngine(options, payload, this);
-    const page = <PageTree runtime={runtime} pageRequest={pageRequest} payload={payload} engine={engine} />;
+    const page = (
+      <PageTree
+        tree={runtime.app.tree}
+        manifest={runtime.server.manifest}
+        pageRequest={pageRequest}
+        payload={payload}
+        engine={engine}
+      />
+    );
     const onError = this.#onError;
     if (isShell) return new Prerender(page, { onError, onReady: this.#onReady, onFailed: this.#onShellError });
     // React changes the state, so each visitor needs a new one.
