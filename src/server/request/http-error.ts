@@ -28,9 +28,13 @@ export function badRequest(message: string): HttpError {
   return new HttpError(400, message);
 }
 
-/** Makes a 404 for an API handler. A loader uses `notFound()`. */
+/** Makes a 404 for an API handler. A loader uses `notFound()`. It has no stack, which nobody reads and bots would pay for. */
 export function notFoundHere(): HttpError {
-  return new HttpError(404);
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new HttpError(404);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 export function methodNotAllowed(allow: string): HttpError {

@@ -2,6 +2,7 @@ import { Outlet, useLocation, useNavigation } from 'react-router';
 import { ErrorView, Link, NavLink, type PageProps, usePageError } from '#engine';
 import { Form, submitAs } from '../../actions.ts';
 import { DESK_PATH, toListHref, USUAL_VIEW } from '../../href.ts';
+import { TOO_MANY } from '../../ticket.ts';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import '../../ui/theme.css';
 import styles from './root.module.css';
@@ -131,7 +132,7 @@ function SignedIn({ name, canChange, canSignOut }: RootData) {
 export function ErrorBoundary() {
   const error = usePageError();
   if (error.kind === 'unauthorized') return <SignInForm />;
-  if (error.status === 429) return <SignInForm refusal={error.message} />;
+  if (error.message === TOO_MANY) return <SignInForm refusal={error.message} />;
   return (
     <main id="main" className={styles.main} tabIndex={-1}>
       <ErrorView error={error} />
