@@ -137,7 +137,7 @@ async function take(files) {
     const client = await dev.buildClient(files);
     problems.client = undefined;
     problems.server = undefined; // until its next build
-    tell({ ...client, build: state.build + 1, reason: files.join(', ') });
+    tell({ ...client, build: state.build + 1, reason: toNames(files) });
   } catch (error) {
     await report('client', error);
     return;
@@ -158,7 +158,7 @@ async function serve() {
     const { name, lasting } = await dev.buildServer({ isExact: didNotStart });
     watchOthers();
     const ms = Math.round(performance.now() - started);
-    console.error(files.length > 0 ? `${[...new Set(files)].join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
+    console.error(files.length > 0 ? `${toNames(files)}: built in ${ms} ms.` : `Built in ${ms} ms.`);
     const isInSource = files.every((file) => file.startsWith('src/'));
     if (name !== servedBuild || !isInSource || !isAlive(current)) {
       const next = takeSpare(lasting);
@@ -175,6 +175,13 @@ async function serve() {
   } catch (error) {
     await report('server', error);
   }
+}
+
+/** A checkout of another branch changes many files. */
+function toNames(files) {
+  const [first, second, third, ...others] = new Set(files);
+  const more = others.length > 0 ? [`${others.length} more`] : [];
+  return [first, second, third, ...more].filter(Boolean).join(', ');
 }
 
 /** The running server continues to serve the last good build. */

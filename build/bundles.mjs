@@ -223,14 +223,15 @@ export async function formatErrors(errors) {
 const PLACE =
   'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
 
-function addAdvice(error) {
+/** Adds what to do about an error of esbuild, as a note. */
+export function addAdvice(error) {
   const { text, notes = [] } = error;
   const [, missing] = /^Could not resolve "((?:@[\w.-]+\/)?\w[\w.-]*)/.exec(text) ?? [];
   const importer = findOwner(error.location?.file ?? '');
   const advice = importer
     ? `If ${importer} works without it, add '${importer}' to \`external\` in src/server/product/build.mjs.`
     : `If it is a package, install it: npm install --save-prod ${missing}`;
-  const toNote = (said) => (said.text.startsWith('You can mark the path') ? { text: advice } : said);
-  if (missing) return { ...error, notes: notes.map(toNote) };
+  const others = notes.filter((note) => !note.text.startsWith('You can mark the path'));
+  if (missing) return { ...error, notes: [...others, { text: advice }] };
   return text.startsWith('No loader is configured') ? { ...error, notes: [...notes, { text: PLACE }] } : error;
 }

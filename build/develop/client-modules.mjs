@@ -69,7 +69,11 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
         const errors = [
           {
             text: `No matching export in "${target}" for import "${name}"`,
-            location: await loader.locate(key, `\\b${RegExp.escape(name)}\\b`),
+            // The file has the word `default` elsewhere.
+            location: await loader.locate(
+              key,
+              name === 'default' ? `["']${RegExp.escape(specifier)}["']` : `\\b${RegExp.escape(name)}\\b`,
+            ),
           },
         ];
         throw Object.assign(new Error('The build failed.'), { errors });

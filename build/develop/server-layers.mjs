@@ -5,6 +5,7 @@ import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
 import { formatWarnings, serverOptions } from '../bundles.mjs';
 import { toRelative } from '../files.mjs';
+import { indexes, listReExports } from '../front-doors.mjs';
 import { createBase, inBase, loadFromBase, toBaseFile } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
@@ -57,6 +58,13 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
         if (isBase) baseFiles.add(file);
         found.set(path, isBase ? inBase(file) : undefined);
         return found.get(path);
+      });
+      // esbuild misses no name of a CommonJS module: one that the engine does not export would be undefined.
+      build.onLoad({ filter: /^src\/[\w/]+\.ts\//, namespace: 'base' }, async ({ path }) => {
+        const file = toBaseFile(path);
+        if (!Object.values(indexes).includes(file)) return undefined;
+        const names = [...listReExports(await readFile(join(root, file), 'utf8')).keys()];
+        return { contents: `export const { ${names} } = globalThis.__spillwayBase[${JSON.stringify(file)}];` };
       });
       loadFromBase(build);
     },

@@ -110,3 +110,17 @@ export function readSettings<const Table extends SettingsTable>(table: Table, en
   if (sentences.length > 0) throw new ConfigError(sentences);
   return values as SettingsValues<Table>; // every name of the table was parsed by its schema
 }
+
+/** Lists settings that differ from a known one by one character. Short names differ from many by chance. */
+export function listMisspelled(env: Environment, known: readonly string[]): string[] {
+  return Object.keys(env).flatMap((name) => {
+    const meant = known.includes(name) || name.length < 6 ? undefined : known.find((other) => isSimilar(name, other));
+    return meant ? [`${name} is not a setting. Do you mean ${meant}?`] : [];
+  });
+}
+
+function isSimilar(name: string, other: string): boolean {
+  const at = [...name, ''].findIndex((character, index) => character !== other[index]);
+  const [rest, otherRest] = [name.slice(at), other.slice(at)];
+  return [rest, rest.slice(1)].includes(otherRest.slice(1)) || rest.slice(1) === otherRest;
+}

@@ -21,6 +21,10 @@ const ERROR_HINTS: readonly (readonly [start: RegExp, hint: string])[] = [
     /^ReferenceError: __(?:dirname|filename) is not defined/,
     'If a package needs it to read its own files, add the package to `external` in src/server/product/build.mjs.',
   ],
+  [
+    /^NonError: .*\bResponse \{/,
+    'A thrown `Response` is not sent. Call `redirect()`, `notFound()` or another function that stops a request: docs/guide/03-guards.md.',
+  ],
   [/^NonError: /, 'This is not an Error, so nothing knows where it was thrown. Throw `new Error(…)` instead.'],
   [
     /^ReferenceError: process is not defined/,

@@ -1,3 +1,4 @@
+import { captureOwnerStack } from 'react';
 import {
   DEV_EVENTS,
   DEV_FAILURES,
@@ -15,7 +16,7 @@ import type { RootHooks } from '../reporting/reporting.ts';
 import { isMeant } from '../reporting/thrown.ts';
 import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { exchangeSheets, watchHead } from './head.ts';
-import { hideOverlay, showProblems } from './overlay.ts';
+import { hideOverlay, isOverlayLost, showProblems } from './overlay.ts';
 
 /** The functions of a hydrated page with which a change of the server or of a page is shown. */
 interface LivePage {
@@ -105,7 +106,7 @@ export const rootOptions: RootHooks = {
     reported.add(error);
     reportError(error);
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    showThrown('The page could not be hydrated as it was rendered', cause, componentStack);
+    showThrown('The page could not be hydrated as it was rendered', cause, componentStack, captureOwnerStack());
   },
 };
 
@@ -122,11 +123,21 @@ function watchPage(): void {
   });
 }
 
-function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
+/** @param owners React's stack that begins where the element is, if that of the error is React's */
+function showThrown(title: string, error: unknown, componentStack: string | undefined, owners?: string | null): void {
   if (isMeant(error)) return;
   // Other values have no stack, and one that is made here would lead to this file.
-  const { message, stack = '' } = error instanceof Error ? error : { message: `NonError: ${JSON.stringify(error)}` };
-  const thrown: ThrownInBrowser = { title, message, stack, componentStack };
+  const {
+    name,
+    message,
+    stack = '',
+  } = error instanceof Error ? error : { name: 'NonError', message: JSON.stringify(error) };
+  const thrown: ThrownInBrowser = {
+    title,
+    message: `${name}: ${message}`,
+    stack: stack + (owners ?? ''),
+    componentStack,
+  };
   const body = JSON.stringify(thrown);
   const headers = { 'Content-Type': 'application/json' };
   ask('modules', fetch(DEV_FRAMES, { method: 'POST', body, headers }));
@@ -148,7 +159,7 @@ function ask(side: Side, answer: Promise<Response>): void {
 
 function showProblem(): void {
   const problem = buildProblem ?? pageProblem?.error;
-  if (problem === shown) return;
+  if (problem === shown && !isOverlayLost()) return;
   shown = problem;
   if (problem) showProblems(problem);
   else hideOverlay();

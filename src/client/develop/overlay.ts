@@ -37,6 +37,11 @@ export function hideOverlay(): void {
   host = undefined;
 }
 
+/** True if React rendered the whole document again, and removed the overlay with everything that it did not render. */
+export function isOverlayLost(): boolean {
+  return host?.isConnected === false;
+}
+
 function toSection({ text, file, line, column, open, lines = [], trail = [] }: DevProblem): HTMLElement {
   const section = element('section');
   section.append(element('p', {}, text));

@@ -1,3 +1,4 @@
+import { findSourceMap } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, DevState, ThrownInBrowser } from '../../shared/develop-protocol.ts';
 import { LINE_END } from '../../shared/location-format.mjs';
@@ -24,7 +25,16 @@ interface Thrown extends Pick<ErrorRecord, 'frames'> {
 export function toDevError(title: string, error: unknown, componentStack: string | undefined, dist: string): DevError {
   const [thrown] = readErrors(error, { dist });
   const text = `${thrown?.class}: ${thrown?.message}`;
-  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dist);
+  const frames = thrown?.frames ?? [];
+  return describe({ title, text, frames, componentStack: componentStack && mapServerFiles(componentStack) }, dist);
+}
+
+/** Node maps the stacks of errors only, not React's component stack. */
+function mapServerFiles(stack: string): string {
+  return stack.replace(/((?:file:\/\/)?\/[^\s():]+\.js):(\d+):(\d+)/g, (position, path, line, column) => {
+    const origin = findSourceMap(path)?.findOrigin(Number(line), Number(column));
+    return origin && 'fileName' in origin ? `${origin.fileName}:${origin.lineNumber}:${origin.columnNumber}` : position;
+  });
 }
 
 /**
@@ -55,12 +65,17 @@ function describe(
 ): DevError {
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
-  const own = located.find((frame) => isProjects(frame) && isProductCode(frame.file)) ?? located.find(isProjects);
+  // React throws some errors by itself, such as that of an object as a child. Then the component says where, if it has a
+  // location: React finds none for a component that uses no hook and no field of its props.
+  const component = parseStack(componentStack, { dist }).find((frame) => /^[A-Z]/.test(frame.function));
+  const candidates = [...located, ...(component?.file ? [component] : [])].filter(isProjects);
+  const own = candidates.find((frame) => isProductCode(frame.file)) ?? candidates[0];
   const hint = toErrorHint(text);
+  const [said = '', tree] = text.split(/(?<=\/hydration-mismatch)\n+/);
   const problem: DevProblem = {
-    text: hint ? `${text}\n${hint}` : text,
+    text: hint ? `${text}\n${hint}` : said,
     ...(own && toShownLocation(dist, own, isShown(own.file))),
-    trail: located.slice(0, MAX_SHOWN_FRAMES).map(toLine),
+    trail: [...(tree?.split('\n') ?? []), ...located.slice(0, MAX_SHOWN_FRAMES).map(toLine)],
   };
   const components = componentStack
     .split('\n')

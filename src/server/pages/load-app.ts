@@ -55,9 +55,11 @@ async function loadModules(
 /** The stack of a package that needs `window` as it loads shows code of that package, and names neither page nor cure. */
 function explainLoad(id: string, error: unknown): never {
   if (!(error instanceof ReferenceError) || !error.message.endsWith(' is not defined')) throw error;
-  throw new WiringError(
+  const explained = new WiringError(
     `The page "${id}" cannot be loaded on the server: ${error.message}. If a package needs a browser as it loads, import it in an effect: see docs/recipes/component-libraries.md#packages-for-browsers-only.`,
   );
+  explained.stack = error.stack ?? ''; // names the product's file
+  throw explained;
 }
 
 /** @throws WiringError for two routes that have URLs in common: one of them would never be shown there */

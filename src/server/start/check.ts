@@ -10,7 +10,7 @@ import { readKeptToken } from '../front/tokens.ts';
 import { listUploads } from '../pages/render/encode-page.ts';
 import type { PageTable } from '../pages/server-page.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
-import { ConfigError, type Environment } from '../settings.ts';
+import { ConfigError, type Environment, listMisspelled } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { readManifest, requireSettings } from './basics.ts';
@@ -109,20 +109,6 @@ function readValid(env: Environment, findings: Finding[], before: readonly strin
   if (!invalid.some((name) => env[name])) throw new ConfigError(found.map(({ text }) => text));
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.includes(name)));
   return readValid(rest, findings, [...before, ...invalid]);
-}
-
-/** Lists settings that differ from a known one by one character. Short names differ from many by chance. */
-function listMisspelled(env: Environment, known: readonly string[]): string[] {
-  return Object.keys(env).flatMap((name) => {
-    const meant = known.includes(name) || name.length < 6 ? undefined : known.find((other) => isSimilar(name, other));
-    return meant ? [`${name} is not a setting. Do you mean ${meant}?`] : [];
-  });
-}
-
-function isSimilar(name: string, other: string): boolean {
-  const at = [...name, ''].findIndex((character, index) => character !== other[index]);
-  const [rest, otherRest] = [name.slice(at), other.slice(at)];
-  return [rest, rest.slice(1)].includes(otherRest.slice(1)) || rest.slice(1) === otherRest;
 }
 
 /** Adds a finding for each sentence of an error that stops a start. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
 import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
+import { SETTINGS } from '../config.ts';
 import type { Product } from '../define-product.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
@@ -13,6 +14,7 @@ import { createPages } from '../pages/page-handlers.ts';
 import { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 import { createAppLog } from '../request/app-log.ts';
 import type { Origins } from '../request/origins.ts';
+import { listMisspelled } from '../settings.ts';
 import type { PageReporting, Tracker } from '../tracker/tracker.ts';
 import { type Basics, readBasics } from './basics.ts';
 import { type Failures, openFailures } from './failures.ts';
@@ -100,12 +102,14 @@ interface ProductHost extends Pick<Failures, 'funnel' | 'scrubber' | 'table'> {
 
 /** Opens the services, and makes everything that serves the product. */
 async function openProduct<Settings, Services, Own extends object>(
-  { product, routes, document, errorPages }: Omit<Site<Settings, Services, Own>, 'dist' | 'tracker'>,
+  { product, routes, document, errorPages, tracker }: Omit<Site<Settings, Services, Own>, 'dist'>,
   { config, build, log, metrics }: Basics,
   { funnel, scrubber, table, origins, page }: ProductHost,
 ) {
   const settings = product.settings.read(process.env, config);
-  for (const sentence of product.settings.listWarnings?.(process.env) ?? []) log.warn(sentence);
+  const known = Object.keys({ ...SETTINGS, ...tracker?.settings, ...product.settings.table });
+  const sentences = [...listMisspelled(process.env, known), ...(product.settings.listWarnings?.(process.env) ?? [])];
+  for (const sentence of sentences) log.warn(sentence);
   const appLog = createAppLog(log);
   const { services, close } = await openServices(product.services, settings, {
     scrubber,

@@ -281,6 +281,11 @@ describe('a failure', () => {
     const home = app.read(HOME).replace('</fotter>', '</footer>');
     app.write(HOME, `import type { ReactNode } from 'react';\nimport 'node:fs';\n${home}`);
     await expectProblem(/imports node:fs, which only Node has/, /home\.tsx:2:8 \(open/);
+    expect(app.output()).not.toContain('modules-apart');
+    app.write(HOME, home.replace('{ Button }', 'Button'));
+    await expectProblem('for import "default"', /home\.tsx:3:\d+ \(open/);
+    app.write(HOME, `import 'not-installed';\n${home}`);
+    await expectProblem('Could not resolve "not-installed"', 'npm install --save-prod not-installed');
     app.write(HOME, home);
     await expectMended();
     await expectKept();
@@ -321,6 +326,9 @@ describe('a failure', () => {
       'has a server file "otehr", but there is no such route.',
     );
     app.edit(PAGES, 'otehr: null', 'other: null');
+    app.edit(WORDS, 'export', "import { notFound } from '#engine/server';\nconsole.log(notFound);\nexport");
+    await expectProblem('No matching export in "src/server/index.ts" for import "notFound"', 'words.ts:1:10 (open');
+    app.edit(WORDS, "import { notFound } from '#engine/server';\nconsole.log(notFound);\n", '');
     await expectMended();
     await expectKept();
   });
@@ -357,6 +365,8 @@ describe('a failure', () => {
       /blocks https:\/\/elsewhere\.example\. .+ contentSources\.connect in/,
       /root\.tsx:\d+:\d+ \(open/,
     );
+    await page.evaluate('setTimeout(() => process.env)');
+    await expectProblem('process is not defined', 'Browsers have no `process`.');
     await page.evaluate("setTimeout(() => { throw 'a text'; })");
     await expectProblem('NonError: "a text"', 'Throw `new Error(…)` instead.');
     expect(await page.getByRole('alertdialog').getByRole('link').count()).toBe(0);
@@ -377,6 +387,18 @@ describe('a failure', () => {
     await expectMended();
   });
 
+  test('at the start of a server is shown also after React has rendered the whole document', async () => {
+    // React removes what it did not render when it renders the whole document.
+    app.edit(HOME, 'export default function', 'export function');
+    await expectProblem('The page "home" does not export a component as its default.');
+    await page.reload();
+    await page.getByText('failure').waitFor({ state: 'attached' });
+    await expectProblem('The page "home" does not export a component as its default.');
+    app.edit(HOME, 'export function', 'export default function');
+    await expectMended();
+    complaints.length = 0;
+  });
+
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {
     app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
     await expectProblem("reading 'where'", 'home.tsx:16:19 (open in editor)', 'at Home (', 'at Root');
@@ -394,8 +416,19 @@ describe('a failure', () => {
     await poll(() => connections).toBeGreaterThan(before + 2);
     await expectProblem('GET / failed (render)');
     await page.unrouteAll({ behavior: 'wait' });
-    app.edit(HOME, '<p>{seen.no.where}</p>', '<p>{seen}</p>');
+    app.edit(HOME, '<p>{seen.no.where}</p>', '<p>{Math.random()}</p>');
+    await poll(async () => (await fetch(app.url)).status).toBe(200);
+    await page.reload();
+    await expectProblem('could not be hydrated as it was rendered', 'home.tsx:16:7 (open in editor)');
+    // React throws this one by itself, so only the components say where.
+    app.edit(HOME, '<p>{Math.random()}</p>', '<p>{{ seen }}</p>');
+    await expectProblem('Objects are not valid as a React child', /home\.tsx:\d+:\d+ \(open/);
+    await poll(async () => (await fetch(app.url)).status).toBe(500);
+    await page.reload();
+    await expectProblem('GET / failed (render)', /home\.tsx:\d+:\d+ \(open/, 'at Home (src/shared/product/');
+    app.edit(HOME, '<p>{{ seen }}</p>', '<p>{seen}</p>');
     await expectMended();
+    complaints.length = 0;
   });
 });
 

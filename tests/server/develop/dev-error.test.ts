@@ -41,3 +41,24 @@ it('shows the source of the modules that browsers load, and of no other file', (
   for (const file of ['.env', 'server.ts', 'x/../../../../../../etc/passwd', 'x/../page.tsx'])
     expect(read(file)).toEqual([]);
 });
+
+it('shows the tree of a hydration mismatch below the source', () => {
+  const message = 'Hydration failed.\n\nhttps://react.dev/link/hydration-mismatch\n\n  <Home>\n+   1\n-   2\n';
+  const stack = `Error: ${message}\n    at throwOn (/app/node_modules/react-dom/x.js:3:4)\n    at Home (/app/src/shared/product/home.tsx:8:37)`;
+  const [problem] = toBrowserError({ title: 'No', message, stack }, '/app/dist', none).problems;
+  expect(problem).toMatchObject({
+    text: 'Hydration failed.\n\nhttps://react.dev/link/hydration-mismatch',
+    file: 'src/shared/product/home.tsx',
+    trail: ['  <Home>', '+   1', '-   2', '', 'at throwOn (node_modules/react-dom/x.js:3:4)', expect.any(String)],
+  });
+});
+
+it.each([
+  ['a location', '/app/src/shared/product/home.tsx:8:37', 'src/shared/product/home.tsx'],
+  ['none', '<anonymous>', undefined],
+])('shows the innermost component if React threw, and it has %s', (_what, location, file) => {
+  const stack = 'Error: no\n    at throwOn (/app/node_modules/react-dom/x.js:3:4)';
+  const componentStack = `\n    at p (<anonymous>)\n    at Home (${location})\n    at Root (/app/src/shared/product/root.tsx:1:2)`;
+  const thrown = { title: 'No', message: 'no', stack, componentStack };
+  expect(toBrowserError(thrown, '/app/dist', none).problems[0]?.file).toBe(file);
+});

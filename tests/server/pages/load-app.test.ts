@@ -47,12 +47,16 @@ it('names a page without a component', async () => {
 });
 
 it('names a page that needs a browser as it loads', async () => {
-  const page = () => Promise.reject(new ReferenceError('window is not defined'));
-  await expect(startPages([{ id: 'map', path: '/map', page }])).rejects.toThrow(
+  const error = new ReferenceError('window is not defined');
+  const explained = await startPages([{ id: 'map', path: '/map', page: () => Promise.reject(error) }]).catch(
+    (it) => it,
+  );
+  expect(explained).toStrictEqual(
     new WiringError(
       'The page "map" cannot be loaded on the server: window is not defined. If a package needs a browser as it loads, import it in an effect: see docs/recipes/component-libraries.md#packages-for-browsers-only.',
     ),
   );
+  expect(explained.stack).toBe(error.stack); // of which the start shows the product's file
 });
 
 it('leaves any other error of a page as it is', async () => {

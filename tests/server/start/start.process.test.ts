@@ -49,6 +49,12 @@ describe('a failed start', () => {
     });
   });
 
+  it('names a setting whose name is almost that of another', async () => {
+    const port = await listenInTest(createServer());
+    const { stdout } = start({ PORT: String(port), PUBLIC_ORIGIN: 'https://a.example' });
+    expect(stdout).toContain('PUBLIC_ORIGIN is not a setting. Do you mean PUBLIC_ORIGINS?');
+  });
+
   it('names every invalid setting, without its value', () => {
     expect(start({ PORT: 'hunter2', TRUST_PROXY: 'hunter2', LOG_LEVEL: 'hunter2' })).toEqual({
       status: 1,
