@@ -60,6 +60,11 @@ export function createAnnouncer(): Announce {
   return function announce(text, isShown = false) {
     region.style.cssText = isShown ? SHOWN : HIDDEN;
     region.textContent = text;
+    // A focused element must not be below the text, also at the end of the page.
+    const height = isShown ? `${region.offsetHeight}px` : '';
+    Object.assign(document.documentElement.style, { paddingBottom: height, scrollPaddingBottom: height });
+    const { activeElement } = document;
+    if (isShown && activeElement !== document.body) activeElement?.scrollIntoView({ block: 'nearest' });
   };
 }
 
