@@ -21,7 +21,7 @@ import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { listSources, toStamp } from './build/stamp.mjs';
+import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 
 const serverEntry = 'src/server/main.ts';
@@ -107,7 +107,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
   const rest = [...maps, ...packedMaps, ...compressed];
-  await finishBuild(dist, rest, stamp);
+  const others = listOthers({ ...client.metafile.inputs, ...server.metafile.inputs });
+  await finishBuild(dist, rest, toFullStamp(root, stamp, others));
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }

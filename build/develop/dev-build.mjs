@@ -10,6 +10,7 @@ import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
 import { readRouteModules } from '../route-modules.mjs';
+import { listOthers } from '../stamp.mjs';
 import { createStyles } from '../styles.mjs';
 import { createBase } from './base.mjs';
 import { createClientModules } from './client-modules.mjs';
@@ -148,9 +149,8 @@ export async function createDevBuild(root, warn) {
   const build = {
     dispose: () => server.dispose(),
 
-    /** Lists the files outside of `src` and of packages that the last builds read. */
-    listOthers: () =>
-      Object.keys({ ...inputs.client, ...inputs.server }).filter((path) => !/^src\/|\bnode_modules\/|:/.test(path)),
+    /** See `stamp.mjs`. */
+    listOthers: () => listOthers({ ...inputs.client, ...inputs.server }),
 
     /**
      * @param {readonly string[]} files that changed, relative to the root
