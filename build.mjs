@@ -15,7 +15,7 @@ import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
 import { warnOfMissingFiles } from './build/missing-files.mjs';
-import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
+import { beginBuild, finishBuild, nameSources, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
@@ -71,7 +71,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
-  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
+  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(nameSources(root, outputs)));
   const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),

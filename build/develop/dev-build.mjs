@@ -6,7 +6,7 @@ import { findDesk, productApp } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
 import { readFiles } from '../files.mjs';
-import { sortOutputs } from '../output.mjs';
+import { nameSources, sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
 import { readRouteModules } from '../route-modules.mjs';
@@ -192,7 +192,7 @@ export async function createDevBuild(root, warn) {
         ...sheets,
         ...builtOthers.flatMap((built) => built.outputFiles),
       ];
-      const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
+      const { served, unserved } = sortOutputs(dist, nameSources(root, outputFiles), { serveMaps: true });
       await write([...served, ...unserved, { path: 'manifest.json', contents: text }]);
       await writePublic(changed);
       manifestText = text;
