@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Second } from '../../shared/units.ts';
 import type { Step } from '../request/step.ts';
 
-/** After the deadline of a page, which has an error of its own (ms). */
+/** After the deadline of a page, which fails by itself (ms). */
 const PATIENCE = 20 * Second;
 
 /** Warns of a request without a response. Most often, a step has forgotten to call `next()`, and nothing else says so. */

@@ -34,7 +34,7 @@ export async function openServices<Settings, Services>(
     const opening = product?.open(settings, { log });
     services = (await waitFor("The product's services have not opened", opening)) as Services; // without services, the type is undefined
   } catch (error) {
-    const thrown = scrubber.text(describe(error, dist, table()));
+    const thrown = scrubber.text(describeThrown(error, dist, table()));
     throw new StartError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
   }
 
@@ -59,7 +59,7 @@ export async function openServices<Settings, Services>(
 }
 
 /** Returns the error and its causes, and once where they were thrown: the lines of the product. */
-function describe(thrown: unknown, dist: string, table: LocationTable): string {
+export function describeThrown(thrown: unknown, dist: string, table: LocationTable): string {
   const chain = causesOf(thrown);
   const stacks = chain.toReversed().map((error) =>
     parseStack(isError(error) ? (error.stack ?? '') : '', { dist }, readError(error).message)

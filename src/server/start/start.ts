@@ -8,6 +8,7 @@ import { StartError } from '../start-error.ts';
 import { connect } from './connect.ts';
 import { listen } from './listen.ts';
 import { open, type Site } from './open.ts';
+import { describeThrown } from './services.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
@@ -39,7 +40,13 @@ export async function startOrExit<Settings, Services, Own extends object>({
     const opened = await open(site);
     await listen(opened, connect(opened));
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
+    if (!(error instanceof StartError)) {
+      // Node would print the line of the bundle. Under `npm run dev`, it shows that of the source.
+      const said = process.env.SPILLWAY_DEV ? '' : describeThrown(error, dist, loadLocationTable(dist));
+      if (!said.includes('\n    at ')) throw error;
+      process.stderr.write(`The server does not start:\n${said}\n`);
+      return process.exit(1);
+    }
     const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
     process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
     process.exit(1);
