@@ -64,12 +64,8 @@ export async function openServices<Settings, Services>(
 
 /** Returns the error and its causes, and once where they were thrown: the lines of the product. */
 export function describeThrown(thrown: unknown, dist: string, table: LocationTable): string {
-<<<<<<< HEAD
   const chain = causesOf(thrown, isError);
   const toLine = createLines(dist);
-=======
-  const chain = causesOf(thrown);
->>>>>>> w-dx
   const stacks = chain.toReversed().map((error) =>
     parseStack(isError(error) ? (error.stack ?? '') : '', { dist }, readError(error).message)
       .map((frame) => ({ frame, found: table.find(frame) }))

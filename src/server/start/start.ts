@@ -43,19 +43,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
     const opened = await open(site);
     await listen(opened, connect(opened));
   } catch (error) {
-<<<<<<< HEAD
     process.stderr.write(`${describe(error, dist)}\n`);
-=======
-    if (!(error instanceof StartError)) {
-      // Node would print the line of the bundle. Under `npm run dev`, it shows that of the source.
-      const said = process.env.SPILLWAY_DEV ? '' : describeThrown(error, dist, loadLocationTable(dist));
-      if (!said.includes('\n    at ')) throw error;
-      process.stderr.write(`The server does not start:\n${said}\n`);
-      return process.exit(1);
-    }
-    const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
-    process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
->>>>>>> w-dx
     process.exit(1);
   }
 }
