@@ -193,6 +193,36 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(told.headers).not.toHaveProperty('x-forwarded-user');
   });
 
+  it.skipIf(name !== 'nginx')('sends static pages from its cache, also without the server, and no others', async () => {
+    const folder = createFolder(onTestFinished);
+    chmodSync(folder, 0o777); // nginx writes to it as another user
+    const { server, front } = await startPair(
+      { TRUST_PROXY: '127.0.0.1' },
+      {
+        'upstream spillway {\n': `${readExample(name, 2).replace('/var/cache/nginx', folder)}\nupstream spillway {\n`,
+        'location / {\n': `location / {\n${readExample(name, 3)}`,
+      },
+    );
+    const ask = async (path: string, options: RequestOptions = {}) => {
+      const { status, headers } = await readReply(open(path, options, front).end());
+      return [status, headers['content-encoding']];
+    };
+    const zipped = { headers: { 'Accept-Encoding': 'gzip' } };
+    const asAll = async () => [await ask('/still'), await ask('/still', zipped), await ask('/_data/still')];
+    const all = [
+      [200, undefined],
+      [200, 'gzip'],
+      [200, undefined],
+    ];
+    expect(await asAll()).toEqual(all);
+    expect(await ask('/')).toEqual([200, undefined]);
+    await ask('/_data/', { method: 'HEAD' });
+    await server.stop();
+    expect(server.log()).toContain('"method":"HEAD"');
+    expect(await asAll()).toEqual(all);
+    expect((await ask('/'))[0]).toBe(502);
+  });
+
   it('redirects HTTP to the same URL with HTTPS', async () => {
     const asked = getOverHttp({ host: '127.0.0.1', port: proxy.httpPort, path: '/late?a=b', headers: { Host: HOST } });
     const reply = await readReply(asked);
