@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
-import { findDesk, product } from './build/apps.mjs';
+import { findDesk, productApp } from './build/apps.mjs';
 import { browserTarget, bundleServer, formatWarnings, listServerParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
@@ -14,6 +14,7 @@ import { readFiles } from './build/files.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
+import { warnOfMissingFiles } from './build/missing-files.mjs';
 import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
@@ -49,7 +50,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const options = { root, dev: false, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
   const [client, otherClients, server, parts, launcher, publicFiles, release, commits] = await Promise.all([
-    buildClientApp(product, { ...options, outdir: clientFolder }),
+    buildClientApp(productApp, { ...options, outdir: clientFolder }),
     Promise.all(
       desk.apps.map((app) => reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder }))),
     ),
@@ -63,6 +64,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
+  for (const warning of [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true)])
+    log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles

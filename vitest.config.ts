@@ -9,6 +9,8 @@ import { findPackage } from './build/packages.mjs';
 import { report } from './tests/support/report.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
+if (/[#%?]/.test(root))
+  throw new Error(`Vitest loads no tests from ${root}, because the path has a #, % or ?. Rename that folder.`);
 const routerModules = join(findPackage('react-router', root) ?? '', 'dist/development/lib');
 
 /** Tests that start servers, databases, builds or compilers. */

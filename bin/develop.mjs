@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, statSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toBuildError } from '../build/develop/build-error.mjs';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
-import { toDevError } from '../build/develop/dev-error.mjs';
 import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
-import { watchLinkedPackages } from '../build/linked-packages.mjs';
+import { listLinkedFiles } from '../build/linked-packages.mjs';
 import { isInProduct } from '../src/shared/whose-code.mjs';
-import { requireSettings, useEnvFile } from './env-file.mjs';
+import { checkSettings, useEnvFile } from './env-file.mjs';
 
 const root = join(import.meta.dirname, '..');
 /** Editors write a file in several steps. A build starts after this long without a change (ms). */
@@ -51,6 +51,8 @@ let spareTimer;
 /** The listening socket. It outlives the servers: connections that arrive between two servers wait in its queue. */
 let socket;
 let changed = new Set();
+/** Folders outside of `src`. */
+const watched = new Set();
 let timer;
 let working = false;
 /** Changes that no server has yet: the time of the first, and its files. */
@@ -61,10 +63,10 @@ let leaving = false;
 /** The last server failed while it was loaded. */
 let didNotStart = false;
 
-/** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
+/** Builds and serves, and repeats on each change of a source only the work that the change requires. */
 export async function develop() {
   useEnvFile();
-  await requireSettings();
+  await checkSettings();
   console.error('Building. The first time takes longest.');
   dev = await createDevBuild(root, console.error);
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => leave(signal));
@@ -73,22 +75,26 @@ export async function develop() {
   const checkParent = () => process.ppid !== parent && !leaving && leave('SIGTERM');
   if (process.env.npm_lifecycle_event) setInterval(checkParent, parentMs);
   watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
-  watchExistingApp();
   for (const path of ['build.mjs', 'build', 'package.json', '.env'].filter((path) => existsSync(join(root, path)))) {
     watch(join(root, path), () => tellToRestart(path));
   }
-  watchLinkedPackages(root, tellToRestart);
   // A first build of the server takes as long as that of the client.
   serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
   await work();
 }
 
-/** Restarts the server when a module of the existing app changes, which is not part of the build. */
-function watchExistingApp() {
-  for (const folder of new Set(listExistingApp(root).map((path) => dirname(path)))) {
+/**
+ * What decides on the app outside of `src`: an existing app, which is not part of the build, linked packages, and what
+ * else the build reads.
+ */
+const listOthers = () => [...listExistingApp(root), ...listLinkedFiles(root), ...dev.listOthers()];
+
+function watchOthers() {
+  for (const folder of new Set(listOthers().map((path) => dirname(path))).difference(watched)) {
+    watched.add(folder);
     watch(join(root, folder), (_event, file) => {
       const path = join(folder, file ?? '').replaceAll('\\', '/');
-      if (listExistingApp(root).includes(path)) onChange(path);
+      if (listOthers().includes(path)) onChange(path);
     });
   }
 }
@@ -99,7 +105,7 @@ function tellToRestart(file) {
 
 function onChange(file) {
   // Temporary files of editors: swap files, backups, and files that are renamed after writing.
-  if (/(?:^|\/)(?:\.(?!well-known(?:\/|$))|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
+  if (/(?:^|\/)(?:\.(?!\.\/|well-known(?:\/|$))|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
   if (file === 'src/server/product/build.mjs') tellToRestart(file);
   changed.add(file.replaceAll('\\', '/'));
   clearTimeout(timer);
@@ -114,6 +120,7 @@ async function work() {
     const files = [...changed];
     changed = new Set();
     await take(files);
+    watchOthers();
   } while (changed.size > 0);
   working = false;
 }
@@ -149,6 +156,7 @@ async function serve() {
   const { build } = state;
   try {
     const { name, lasting } = await dev.buildServer({ isExact: didNotStart });
+    watchOthers();
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${toNames(files)}: built in ${ms} ms.` : `Built in ${ms} ms.`);
     const isInSource = files.every((file) => file.startsWith('src/'));
@@ -178,7 +186,7 @@ function toNames(files) {
 
 /** The running server continues to serve the last good build. */
 async function report(side, error) {
-  const problem = await toDevError(error, root);
+  const problem = await toBuildError(error, root);
   console.error(problem.text);
   problems[side] = problem.error;
   tell();
@@ -275,7 +283,7 @@ async function exchange(server, name, build) {
   servedBuild = name;
   problems.server = undefined;
   change({ server: name, served: build });
-  sendToServer(next, { type: 'turn', state, isFirst: socket === undefined, failures });
+  sendToServer(next, { type: 'handover', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
   socket = await giveSocket(next, where, socket);

@@ -21,7 +21,7 @@ export function useEnvFile({ silent = false } = {}) {
 }
 
 /** Checks the engine's settings before something that takes long. If one is invalid, exits with a message. */
-export async function requireSettings() {
+export async function checkSettings() {
   const { readConfig } = await import('../src/server/config.ts');
   try {
     readConfig(process.env);

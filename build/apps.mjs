@@ -11,7 +11,7 @@ import { join } from 'node:path';
  */
 
 /** @type {App} */
-export const product = { name: 'main', entry: 'src/client/main.tsx', table: 'src/shared/product/routes.tsx' };
+export const productApp = { name: 'main', entry: 'src/client/main.tsx', table: 'src/shared/product/routes.tsx' };
 
 /** What `src/desk` adds to a build. */
 const desk = {

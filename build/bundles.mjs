@@ -7,10 +7,10 @@ import { findDesk } from './apps.mjs';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
-import { engineByName } from './front-doors.mjs';
+import { engineByName } from './import-by-name.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
-import { latePackages } from './late-packages.mjs';
+import { lazyPackages } from './lazy-packages.mjs';
 import { nodeHttp } from './node-http.mjs';
 import { findOwner, nativePackages } from './packages.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
@@ -139,7 +139,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       apart(root, listServerParts(root)),
       nativePackages(root),
       nodeHttp(root),
-      latePackages(root),
+      lazyPackages(root),
       inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,
       excerpts(root),

@@ -1,6 +1,6 @@
 import { bundleClient } from './bundles.mjs';
-import { requireBuiltUrls, requireClientInputs } from './client-inputs.mjs';
-import { toLateFile } from './first-load.mjs';
+import { requireClientInputs } from './client-inputs.mjs';
+import { toLazyFile } from './first-load.mjs';
 import { listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
 
@@ -17,7 +17,6 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     readRouteModules(root, table, { owner, styles }),
   ]);
   requireClientInputs(metafile);
-  requireBuiltUrls(outputFiles);
   requireComponents(routeModules, warnings);
   const { sheets, assets } = await listClientFiles({ metafile, entry, routeModules, outdir, styles });
   return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };
@@ -27,7 +26,7 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
 function requireComponents(routeModules, warnings) {
   const missing = warnings
     .filter(({ id }) => id === 'import-is-undefined')
-    .map(({ location }) => toLateFile(location?.file ?? ''));
+    .map(({ location }) => toLazyFile(location?.file ?? ''));
   for (const [id, module] of Object.entries(routeModules)) {
     if (missing.includes(module))
       throw new Error(`The page "${id}" (${module}) does not export a component as its default.`);

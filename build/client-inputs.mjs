@@ -1,5 +1,3 @@
-import { basename, extname } from 'node:path';
-
 /**
  * Keeps server code out of the browser.
  *
@@ -25,22 +23,6 @@ export function requireClientInputs(metafile) {
   if (ofNode) {
     throw new Error(
       `${ofNode.importer} imports ${ofNode.path}, which only Node has, but the file is part of the client bundle. Move it to src/server, or use an API that browsers also have.`,
-    );
-  }
-}
-
-/**
- * Refuses `new Worker(new URL('./sum.ts', import.meta.url))`, which other bundlers know.
- *
- * @param {import('esbuild').OutputFile[]} outputFiles
- * @throws Error if browsers would request the source of a module
- */
-export function requireBuiltUrls(outputFiles) {
-  for (const { path, text } of outputFiles.filter((file) => file.path.endsWith('.js'))) {
-    const [, file] = /\bnew URL\(["'`](\.[^"'`]+\.tsx?)["'`],\s*import\.meta\.url\)/.exec(text) ?? [];
-    if (file === undefined) continue;
-    throw new Error(
-      `${basename(path)} would request ${file}, which the build does not bundle for a URL. Write it in JavaScript, put it in src/client/public, and use its path, such as new Worker('/${basename(file, extname(file))}.js').`,
     );
   }
 }

@@ -54,6 +54,6 @@ async function listImports(root, entry) {
  * @param {string} entryPoint its name in the metafile
  * @returns {string} the file, relative to the root
  */
-export function toLateFile(entryPoint) {
+export function toLazyFile(entryPoint) {
   return entryPoint.startsWith(`${namespace}:`) ? entryPoint.slice(namespace.length + 1) : entryPoint;
 }

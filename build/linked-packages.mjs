@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync, watch } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { readJson, toRelative } from './files.mjs';
@@ -44,13 +44,4 @@ function listOwn(folder) {
     if (entry.isDirectory()) return listOwn(path);
     return entry.isFile() ? [path] : [];
   });
-}
-
-/** Calls `onChange` with the path of a changed file. The code of packages is in bundles that are made once. */
-export function watchLinkedPackages(root, onChange) {
-  for (const folder of listLinkedPackages(root)) {
-    watch(folder, { recursive: true }, (_event, file) => {
-      if (file && !OTHERS.test(file)) onChange(toRelative(root, join(folder, file)));
-    });
-  }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { toLateFile } from './first-load.mjs';
+import { toLazyFile } from './first-load.mjs';
 import { findOwner } from './packages.mjs';
 
 /**
@@ -10,7 +10,7 @@ import { findOwner } from './packages.mjs';
  */
 export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) {
   const outputOf = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLateFile(entryPoint), path]),
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLazyFile(entryPoint), path]),
   );
   const toUrl = (output) => output.slice(outdir.length);
   const entryOutput = outputOf.get(entry) ?? '';
@@ -64,31 +64,29 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
   const pages = Object.entries(routes)
     .map(([id, files]) => ({ id, files, size: measure(files) }))
     .sort((one, other) => other.size - one.size);
-  const largestOf = ({ script, preloads }) =>
-    findLargestPackage([script, ...preloads].map((url) => outputs[outdir + url].inputs));
-  const toMost = ({ id, files, size }) => {
-    const from = largestOf(files);
-    return ` The largest page adds ${toText(size)}: ${id}${from === 'src' ? '' : `, most of it from ${from}`}.`;
+  /** The largest parts of scripts before gzip, by package and own file. */
+  const describeParts = ({ script, preloads }, count) => {
+    const totals = new Map();
+    for (const url of [script, ...preloads]) {
+      for (const [path, { bytesInOutput }] of Object.entries(outputs[outdir + url].inputs)) {
+        const name = findOwner(path) ?? path;
+        totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
+      }
+    }
+    const parts = [...totals].sort(([, one], [, other]) => other - one).slice(0, count);
+    return `before gzip: ${parts.map(([name, bytes]) => `${name} ${toText(bytes)}`).join(', ')}`;
   };
+  const [largest] = pages;
   return [
-    `Scripts on every page: ${toText(measure(entry))} (gzip).${pages[0] ? toMost(pages[0]) : ''}`,
+    `Scripts on every page: ${toText(measure(entry))} (gzip).${largest ? ` The largest page adds ${toText(largest.size)}: ${largest.id}.` : ''}`,
+    `The largest parts of them, ${describeParts(entry, 10)}.`,
     ...pages
       .filter(({ size }) => size > largeBytes)
       .map(
         ({ id, files, size }) =>
-          `The page "${id}" adds ${toText(size)}, most of it from ${largestOf(files)}. Load what visitors do not need at once with lazy() of React.`,
+          `The page "${id}" adds ${toText(size)}, ${describeParts(files, 5)}. Load what visitors do not need at once with lazy() of React.`,
       ),
   ];
-}
-
-/** @returns {string} the package of most bytes; of own code, the folder `src` */
-function findLargestPackage(chunks) {
-  const totals = new Map();
-  for (const [path, { bytesInOutput }] of chunks.flatMap((inputs) => Object.entries(inputs))) {
-    const name = findOwner(path) ?? 'src';
-    totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
-  }
-  return [...totals].sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'src';
 }
 
 /**

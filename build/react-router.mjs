@@ -5,7 +5,7 @@
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { openFrontDoors } from './front-doors.mjs';
+import { importByName } from './import-by-name.mjs';
 import { findPackage } from './packages.mjs';
 
 /** All contexts of React Router: the same module that the package's hooks use, on both sides. */
@@ -33,7 +33,7 @@ export function reactRouter(root, { dev }) {
     setup(build) {
       copyRouter(build, join(dist, 'lib/router'));
       if (!dev) {
-        openFrontDoors(build, {
+        importByName(build, {
           name: 'react-router',
           index: join(dist, 'index.js'),
           isOurs: (importer) => importer.startsWith(join(root, 'src')),

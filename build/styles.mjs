@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { toRelative } from './files.mjs';
-import { toLateFile } from './first-load.mjs';
+import { toLazyFile } from './first-load.mjs';
 
 const assets = '.avif .gif .jpeg .jpg .png .svg .webp .eot .otf .ttf .woff .woff2';
 
@@ -220,7 +220,7 @@ function listSheets(metafile, entry, pages) {
     if (!input || seen.has(path)) return;
     seen.add(path);
     for (const { path: imported, kind, external } of input.imports) {
-      if (!external && !(kind === 'dynamic-import' && pages.has(toLateFile(imported)))) visit(imported);
+      if (!external && !(kind === 'dynamic-import' && pages.has(toLazyFile(imported)))) visit(imported);
     }
     if (sheetFile.test(path)) sheets.push(path);
   }

@@ -80,7 +80,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'keeps the digest of a failed boundary in `data-dgst` of a template',
-    by: 'src/client/reporting/late-templates.ts',
+    by: 'src/client/reporting/failed-templates.ts',
     harm: 'A part that failed late would show an address from the browser instead of one from the server.',
     async missing() {
       const soon = new Promise((resolve) => setTimeout(resolve, 5)).then(fail);

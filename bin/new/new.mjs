@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findPackage } from '../../build/packages.mjs';
-import { Refusal } from './names.mjs';
+import { NewCommandError } from './names.mjs';
 import { planPage } from './page.mjs';
 import { planResource } from './resource.mjs';
 
@@ -33,7 +33,7 @@ export function createNew(args, { root = project, log = console.log } = {}) {
   try {
     const { files, edits, next } = toPlan(root, args);
     const taken = Object.keys(files).find((path) => existsSync(join(root, path)));
-    if (taken) throw new Refusal(`The file ${taken} already exists. Nothing was written.`);
+    if (taken) throw new NewCommandError(`The file ${taken} already exists. Nothing was written.`);
     const [done, left] = [edits.filter(({ text }) => text !== undefined), edits.filter(({ text }) => !text)];
     // The tables last, because `npm run dev` builds as soon as they name the files.
     const written = [...Object.entries(files), ...done.map(({ path, text }) => [path, text])];
@@ -51,7 +51,7 @@ export function createNew(args, { root = project, log = console.log } = {}) {
     log(next);
     if (left.length > 0) process.exitCode = 1;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof NewCommandError)) throw error;
     console.error(error.message);
     process.exitCode = 1;
   }
@@ -61,16 +61,16 @@ export function createNew(args, { root = project, log = console.log } = {}) {
 function toPlan(root, args) {
   const { values, positionals } = readArgs(args);
   const [kind, name, ...others] = positionals;
-  if (!name || others.length > 0) throw new Refusal(USAGE);
+  if (!name || others.length > 0) throw new NewCommandError(USAGE);
   if (kind === 'page') return planPage(root, { path: name, ...values });
   if (kind === 'api' && Object.keys(values).length === 0) return planResource(root, { resource: name });
-  throw new Refusal(USAGE);
+  throw new NewCommandError(USAGE);
 }
 
 function readArgs(args) {
   try {
     return parseArgs({ args, options: OPTIONS, allowPositionals: true });
   } catch {
-    throw new Refusal(USAGE);
+    throw new NewCommandError(USAGE);
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addProperty, addRoute, planEdit } from './insert.mjs';
-import { parsePagePath, Refusal, toConstName, toTypeName, toWords } from './names.mjs';
+import { NewCommandError, parsePagePath, toConstName, toTypeName, toWords } from './names.mjs';
 
 const routesFile = 'src/shared/product/routes.tsx';
 const halvesFile = 'src/server/product/pages/index.ts';
@@ -21,7 +21,7 @@ export function planPage(root, wanted) {
   const { path, id } = page;
   const routes = readFileSync(join(root, routesFile), 'utf8');
   const taken = [`id: '${id}'`, `path: '${path}'`].find((text) => routes.includes(text));
-  if (taken) throw new Refusal(`A page with ${taken} already exists, in ${routesFile}.`);
+  if (taken) throw new NewCommandError(`A page with ${taken} already exists, in ${routesFile}.`);
   const name = toConstName(id, USED);
   const hasData = !wanted['no-data'];
   const mode = wanted.static ? " mode: 'static'," : '';

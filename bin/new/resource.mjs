@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { addProperty, addReturned, planEdit } from './insert.mjs';
-import { parseResource, Refusal, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
+import { NewCommandError, parseResource, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
 
 const operationsFile = 'src/shared/product/api/index.ts';
 const handlersFile = 'src/server/product/api/index.ts';
@@ -20,7 +20,8 @@ export function planResource(root, wanted) {
   const names = toNames(parseResource(wanted.resource));
   const { resource, pascal, operations, handlers } = names;
   const folder = `src/server/product/api/${resource}`;
-  if (existsSync(join(root, folder))) throw new Refusal(`The resource ${resource} already exists, in ${folder}.`);
+  if (existsSync(join(root, folder)))
+    throw new NewCommandError(`The resource ${resource} already exists, in ${folder}.`);
   const shared = `src/shared/product/api/${resource}.ts`;
   const created = `${handlers}(create${pascal}Store())`;
   return {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
-import { indexes, listReExports } from '../front-doors.mjs';
+import { indexes, listReExports } from '../import-by-name.mjs';
 import { toBaseFile } from './base.mjs';
-import { createModuleLoader, toPath } from './module-loader.mjs';
+import { createModuleLoader, toModulePath } from './module-loader.mjs';
 
 const engine = indexes['#engine'];
 
@@ -25,7 +25,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
   let modules = new Map();
   /** Includes modules that are gone: one that returns needs a URL that no page has loaded. */
   const versions = new Map();
-  const toUrl = (key) => `${toPath(key)}?v=${versions.get(key) ?? 0}`;
+  const toUrl = (key) => `${toModulePath(key)}?v=${versions.get(key) ?? 0}`;
 
   /** Loads the modules that the roots reach. Those that did not change stay. */
   async function loadAll(roots, isChanged) {
@@ -110,7 +110,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
 
   return {
     /** Always the same, because pages never exchange the wiring. */
-    wiringUrl: `${toPath(wiring)}?v=0`,
+    wiringUrl: `${toModulePath(wiring)}?v=0`,
 
     /**
      * @param {readonly string[]} pages
@@ -173,7 +173,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
     emit: () => [
       ...loader.assets.values(),
       ...[...modules].flatMap(([key, module]) => {
-        const path = join(root, outdir + toPath(key));
+        const path = join(root, outdir + toModulePath(key));
         const text = `${toText(key, module)}\n//# sourceMappingURL=${basename(path)}.map\n`;
         return [
           { path, contents: text },

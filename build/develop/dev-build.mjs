@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { findDesk, product } from '../apps.mjs';
+import { findDesk, productApp } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
 import { readFiles } from '../files.mjs';
@@ -17,7 +17,7 @@ import { createServerLayers } from './server-layers.mjs';
 
 const devEntry = 'src/client/develop/entry.ts';
 /** Connects product and engine. */
-const wiring = product.entry;
+const wiring = productApp.entry;
 /** Apart from that of `npm run build`, so that both can run at the same time. */
 export const devFolder = 'dist-dev';
 const clientFolder = `${devFolder}/client`;
@@ -59,13 +59,15 @@ export async function createDevBuild(root, warn) {
   const written = new Map();
   /** Where the public files of the last build are. */
   let publicPaths;
+  /** The files that the last builds of each side read. */
+  const inputs = { client: {}, server: {} };
 
   const owner = await readOwnersBuild(root);
   const outdir = join(root, clientFolder);
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
   const options = { root, dev: true, owner, styles };
   const client = { ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }), sourceRoot: undefined };
-  const modules = createClientModules(root, client, { wiring, table: product.table, outdir: clientFolder });
+  const modules = createClientModules(root, client, { wiring, table: productApp.table, outdir: clientFolder });
   const atUrl = {
     name: 'modules',
     setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
@@ -80,8 +82,8 @@ export async function createDevBuild(root, warn) {
 
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
-    if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = await readRouteModules(root, product.table, options);
+    if (routes && !changed.some((file) => modules.listWithImports(productApp.table).has(file))) return routes;
+    routes = await readRouteModules(root, productApp.table, options);
     return routes;
   }
 
@@ -146,6 +148,10 @@ export async function createDevBuild(root, warn) {
   const build = {
     dispose: () => server.dispose(),
 
+    /** Lists the files outside of `src` and of packages that the last builds read. */
+    listOthers: () =>
+      Object.keys({ ...inputs.client, ...inputs.server }).filter((path) => !/^src\/|\bnode_modules\/|:/.test(path)),
+
     /**
      * @param {readonly string[]} files that changed, relative to the root
      * @returns {Promise<ClientState>}
@@ -164,10 +170,11 @@ export async function createDevBuild(root, warn) {
         base.build(modules.baseFiles, isChanged),
         buildOthers(isChanged),
       ]);
-      const { inputs, outputs } = modules.toMetafile();
+      const { inputs: ofModules, outputs } = modules.toMetafile();
+      inputs.client = { ...builtBase.metafile.inputs, ...ofModules };
       const { sheets, assets } = await listClientFiles({
         metafile: {
-          inputs: { ...builtBase.metafile.inputs, ...inputs },
+          inputs: inputs.client,
           outputs: { ...builtBase.metafile.outputs, ...outputs },
         },
         entry: devEntry,
@@ -214,6 +221,7 @@ export async function createDevBuild(root, warn) {
       const isChanged = (metafile) => names(metafile, changed);
       try {
         const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
+        inputs.server = layers.inputs;
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
         const { served, unserved } = sortOutputs(dist, outputFiles);
         await write([...unserved.map(toMapped), ...served]);

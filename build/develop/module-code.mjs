@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import remapping from '@jridgewell/remapping';
 import { transform } from 'oxc-transform';
 import { browserTarget, toDefinitions } from '../bundles.mjs';
-import { readNames } from '../front-doors.mjs';
+import { readNames } from '../import-by-name.mjs';
 
 /**
  * @typedef {object} ModuleFacts

@@ -86,7 +86,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
           baseFiles.add(key);
           return inBase(key);
         }
-        const path = toPath(key);
+        const path = toModulePath(key);
         keysByPath.set(path, key);
         targets.set(`${importer} ${request.path}`, key);
         if (!requests.has(key)) requests.set(key, request);
@@ -160,7 +160,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
   async function load(wanted) {
     const { outputFiles, metafile } = await esbuild.build({
       ...options,
-      entryPoints: wanted.map((key) => ({ in: `module:${key}`, out: toPath(key).slice(1, -'.js'.length) })),
+      entryPoints: wanted.map((key) => ({ in: `module:${key}`, out: toModulePath(key).slice(1, -'.js'.length) })),
       entryNames: '[dir]/[name]',
       splitting: false,
       sourceRoot: undefined,
@@ -168,7 +168,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     });
     const files = new Map(outputFiles.map((file) => [toRelative(file.path), file]));
     const loaded = wanted.map((key) => {
-      const path = outdir + toPath(key);
+      const path = outdir + toModulePath(key);
       const { imports } = metafile.outputs[path];
       const names = new Set([key]);
       for (const name of names) {
@@ -198,7 +198,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     locate,
     /** Lets a module be loaded that no other one imports. */
     addRoot(key) {
-      keysByPath.set(toPath(key), key);
+      keysByPath.set(toModulePath(key), key);
       requests.set(key, { path: join(root, key), importer: join(root, table), resolveDir: root });
     },
     keysByPath,
@@ -208,7 +208,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
   };
 }
 
-export function toPath(key) {
+export function toModulePath(key) {
   const path = key.replaceAll('../', '~/').replace(/[^\w./~-]/g, (sign) => `~${sign.charCodeAt(0).toString(16)}`);
   return `${urlFolder}${path.replaceAll('/.', '/~.')}.js`;
 }

@@ -130,8 +130,9 @@ export function createServerLayers({ root, outdir, owner, styles, warn }) {
         for (const file of baseFiles) if (!used.has(file)) baseFiles.delete(file);
         found.clear();
       }
-      const { outputFiles: lasting } = await base.build(baseFiles, isChanged);
-      return { outputFiles: [...product.outputFiles, ...lasting], lasting };
+      const { outputFiles: lasting, metafile } = await base.build(baseFiles, isChanged);
+      const inputs = { ...product.metafile.inputs, ...metafile.inputs };
+      return { outputFiles: [...product.outputFiles, ...lasting], lasting, inputs };
     },
   };
 }

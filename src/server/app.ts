@@ -84,8 +84,6 @@ export interface SiteParts {
   readonly visitorId?: ProductReporting['visitorId'] | undefined;
   /** Detects overload; undefined to refuse nothing. */
   readonly overload: Overload | undefined;
-  /** `npm run dev`: notifies open pages of builds. */
-  readonly development?: RequestHandler | undefined;
 }
 
 export interface TrackerParts {
@@ -101,11 +99,13 @@ export interface TrackerParts {
  *
  * @param site undefined on DESK_PORT
  * @param tracker undefined if another port serves it. It runs before all product code
+ * @param development `npm run dev`: notifies open pages of builds
  */
 export function createApp(
   { rules, records, answers }: PortParts,
   site: SiteParts | undefined,
   tracker: TrackerParts | undefined,
+  development?: RequestHandler,
 ): RequestListener {
   const { origins, trust, isTrackers } = rules;
   const { log, funnel, scrubPath, metrics, inFlight } = records;
@@ -173,7 +173,7 @@ export function createApp(
     lateWrites(funnel),
     skipsExpress && site.pages.begun(inner),
     inExpress([
-      site?.development,
+      development,
       tracker && onlyFor(isTrackers, tracker.handle),
       site && !skipsExpress && site.pages.keepCookiesPrivate,
       ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),

@@ -2,10 +2,10 @@
 // trackers: it can change with every version. The build resolves each name to its own file.
 
 export { toRetryAfterMs } from '../shared/fetch-with-retry.ts';
-export { MAX_BREADCRUMBS } from '../shared/limits.ts';
 export { LINE_END } from '../shared/location-format.mjs';
 export { explainReactError } from '../shared/rendering/react-errors.ts';
 export { type Address, parseAddress, toAddress, toOccurrence } from '../shared/reporting/address.ts';
+export { MAX_BREADCRUMBS } from '../shared/shared-limits.ts';
 export { isProductCode } from '../shared/whose-code.mjs';
 export { toAppManifest } from '../shared/wire/manifest.ts';
 export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from './api/mount-api.ts';
@@ -47,7 +47,7 @@ export {
   type Tokens,
 } from './front/tokens.ts';
 export { ECHO_AGE, TARGET_TIME } from './limits.ts';
-export { loadSendMail, MAIL_ADDRESS, parseUrl, splitList } from './mail/mailer.ts';
+export { loadSendMail, MAIL_ADDRESS, parseUrl } from './mail/mailer.ts';
 export type { MailServer } from './mail/send-mail.ts';
 export { createPages } from './pages/page-handlers.ts';
 export type { ActingPage, LoaderContext, LoadingPage, Refusal } from './pages/server-page.ts';
@@ -55,14 +55,12 @@ export { BoundedMap } from './request/bounded-map.ts';
 export { isFromProxy, type ProxyTrust } from './request/client-address.ts';
 export type { Count, CounterTable } from './request/counters.ts';
 export { type Origins, parseOrigins } from './request/origins.ts';
-export { createProxyTrust } from './request/proxy-trust.ts';
 export { readBearer, removeHeader, takeCookies } from './request/request-headers.ts';
 export type { Breadcrumb } from './request/request-info.ts';
 export { recordPatterns } from './request/route-patterns.ts';
 export { isRead, onClose, type Step } from './request/step.ts';
 export { untilBuilt } from './request/unfinished-build.ts';
 export {
-  ConfigError,
   type Environment,
   readSettings,
   type SettingsTable,

@@ -14,6 +14,11 @@ export interface RetryOptions {
 const FIRST_BACKOFF = 200 * Millisecond;
 const LONGEST_BACKOFF = 5 * Second;
 
+/** True for the request of `fetch(input, init)` if it can be repeated: GET and HEAD. */
+export function isReadRequest(input: string | URL | Request, init: RequestInit | undefined): boolean {
+  return /^(get|head)$/i.test(init?.method ?? (input instanceof Request ? input.method : 'GET'));
+}
+
 /**
  * `fetch`, repeated when the server fails: only for GET and HEAD, and only on a status of 500 or more.
  * A request that got no response is not repeated.
@@ -32,7 +37,7 @@ export async function fetchWithRetry(
 ): Promise<Response> {
   const { deadlineMs } = options;
   const given = input instanceof Request ? input : undefined;
-  const attempts = /^(get|head)$/i.test(init?.method ?? given?.method ?? 'GET') ? options.attempts : 1;
+  const attempts = isReadRequest(input, init) ? options.attempts : 1;
   const deadlineAt = Date.now() + (deadlineMs ?? Number.POSITIVE_INFINITY);
   // Unlike `AbortSignal.timeout`, it can be cleared, so that it does not cut the body.
   const deadline = new AbortController();

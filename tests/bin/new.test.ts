@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { addRoute } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
+import { PROBE_PATHS } from '../../src/server/request/paths.ts';
 import { hasDesk } from '../support/has-desk.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -52,6 +53,7 @@ describe('an invalid path', () => {
     ['/files/*', 'is not a path that this command can add'],
     ['/../a', 'is not a path that this command can add'],
     ['/API/orders', 'would never be shown'],
+    ...PROBE_PATHS.map((path): [path: string, words: string] => [path, 'would never be shown']),
     ...(hasDesk ? OF_DESK : []),
   ])('%s is rejected with an explanation', (path, words) => {
     expect(() => parsePagePath(path)).toThrow(new RegExp(words.replace(/[?*"/]/g, '\\$&'), 'i'));

@@ -138,8 +138,10 @@ describe('the client bundle', () => {
       inputs: Object.fromEntries(inputs.map(([path, bytesInOutput]) => [path, { bytesInOutput }])),
     });
     const outputs = {
-      'out/charts.js': toOutput(['src/shared/charts.tsx', 3], ['../../node_modules/@acme/charts/a.js', 2]),
-      'out/shared.js': toOutput(['node_modules/@acme/charts/b.js', 2]),
+      'out/a.js': toOutput(['node_modules/react-dom/a.js', 208_000], ['src/shared/root.tsx', 400]),
+      'out/b.js': toOutput(['node_modules/react-dom/b.js', 1200]),
+      'out/charts.js': toOutput(['src/shared/charts.tsx', 3000], ['../../node_modules/@acme/charts/a.js', 200_000]),
+      'out/shared.js': toOutput(['node_modules/@acme/charts/b.js', 200_000]),
     };
     const sizes = { a: 70_000, b: 900, home: 1000, charts: 140_000, shared: 12_345 };
     const compressed = Object.entries(sizes).map(([name, size]) => ({
@@ -147,8 +149,9 @@ describe('the client bundle', () => {
       contents: new Uint8Array(size),
     }));
     expect(describeScripts(assets, { outputs }, 'out', compressed)).toEqual([
-      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts, most of it from @acme/charts.',
-      'The page "charts" adds 152.3 kB, most of it from @acme/charts. Load what visitors do not need at once with lazy() of React.',
+      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts.',
+      'The largest parts of them, before gzip: react-dom 209.2 kB, src/shared/root.tsx 0.4 kB.',
+      'The page "charts" adds 152.3 kB, before gzip: @acme/charts 400.0 kB, src/shared/charts.tsx 3.0 kB. Load what visitors do not need at once with lazy() of React.',
     ]);
   });
 
@@ -348,6 +351,26 @@ it('shows warnings about the product once, with their place, and none about pack
   ]);
 });
 
+it('warns of files that code looks for beside itself, in packages and in the product', async () => {
+  const root = createApp({
+    '../node_modules/pdf/package.json': '{ "type": "module", "main": "main.js" }',
+    '../node_modules/pdf/main.js': `
+      // As in new Worker(new URL('./other.js', import.meta.url)).
+      export const start = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });`,
+    'src/shared/product/pages/plain.tsx':
+      "import { start } from 'pdf'; export default () => <i onClick={start} title={new URL('../sum.wasm', import.meta.url).href} />;",
+  });
+  const lines: string[] = [];
+  await build({ root, log: (line) => lines.push(line) });
+  const warnings = lines.map((line) => /^warning: (\S+ looks for \S+)/.exec(line)?.[1]).filter(Boolean);
+  expect(warnings).toEqual(
+    ['', ''].flatMap(() => [
+      '../node_modules/pdf/main.js:3 looks for ./worker.js',
+      'src/shared/product/pages/plain.tsx:1 looks for ../sum.wasm',
+    ]),
+  );
+});
+
 it('leaves packages with native code, and those that the product names, out of the bundle of the server', async () => {
   const root = createApp({
     '../node_modules/@acme/native/package.json': '{ "main": "main.js" }',
@@ -402,7 +425,7 @@ describe('a build fails with one sentence and keeps the previous build', () => {
         'src/shared/product/pages/plain.tsx':
           "const start = () => new Worker(new URL('./sum.ts', import.meta.url)); export default () => <i onClick={start} />;",
       },
-      /^plain-\w+\.js would request \.\/sum\.ts, .* new Worker\('\/sum\.js'\)\.$/,
+      /^src\/shared\/product\/pages\/plain\.tsx:1 looks for \.\/sum\.ts/,
     ],
     [
       'if the file of a page cannot be read from the route table',

@@ -120,7 +120,7 @@ it.each([
   // A pipe holds 64 KiB.
   ['the reader of its log has stopped', 1000, (child: ChildProcess) => child.stdout?.pause()],
 ])('exits if %s', async (_, lines, stop) => {
-  const logger = new URL('../../src/server/start/logger.ts', import.meta.url).href;
+  const logger = new URL('../../src/server/request/logger.ts', import.meta.url).href;
   const script = `
     const { createLogger } = await import('${logger}');
     const { log, flush } = await createLogger({ level: 'info', terminal: false });

@@ -324,6 +324,10 @@ test.each([
     await expect.poll(() => state(page)).toBe('idle idle');
     expect([new URL(page.url()).pathname, await text.inputValue(), documents]).toEqual(['/forms', 'mine', ['/forms']]);
   }
+  const last = page.getByRole('button').last();
+  await last.focus();
+  const [button, bar] = [await last.boundingBox(), await message.boundingBox()];
+  expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);
   await page.context().setOffline(false);
   await page.unrouteAll();
   await press('Save into this tab');

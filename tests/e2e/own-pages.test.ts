@@ -199,6 +199,16 @@ test('useNavigate reloads the page if the router could not be loaded', async () 
   expect(documents).toEqual(['/list', '/list']);
 });
 
+test('the state of a history entry is shown again after a reload, although the server does not know it', async () => {
+  const { page, complaints } = await open('/list');
+  await press(page, 'Write');
+  await shows(page, 'From the list.');
+  await page.reload();
+  await exchanged(page);
+  await shows(page, 'From the list.');
+  expect(complaints).toEqual([]);
+});
+
 // The section on `Await` and React's Suspense in the guide's chapter on deferred data.
 
 /** Lets the held values arrive. */
@@ -239,13 +249,16 @@ test('an Await shows the next value after one that could not be rendered, and fo
   await page.waitForURL('http://localhost:*/livez');
 });
 
-test('a value arrives after the page has become interactive and the router has taken over', async () => {
+test('a place keeps its fallback until its value arrives, also when the router is there before', async () => {
   const { page, complaints } = await visit('/');
   await page.goto('/city?name=Turin', { waitUntil: 'commit' });
-  await exchanged(page);
-  expect(await read(page, '#place')).toEqual(['Asking…']);
+  const fallback = await page.getByText('Asking…').elementHandle();
+  await page.waitForFunction(() => history.scrollRestoration === 'manual'); // the router is there
+  await page.waitForTimeout(500);
+  expect(await fallback?.evaluate((element) => element.isConnected)).toBe(true);
   await release(page);
   await shows(page, 'Sun in Turin');
+  await exchanged(page);
   expect(complaints).toEqual([]);
 });
 

@@ -113,15 +113,17 @@ export const ownProduct = {
     }`,
   'src/shared/product/pages/draft.tsx': `
     import { useState } from 'react';
-    import { useBlocker } from 'react-router';
+    import { useBlocker, useLocation } from 'react-router';
     import { Link } from '#engine';
     export default function Draft() {
+      const from = useLocation().state ?? 'nowhere';
       const [isDirty, setDirty] = useState(false);
       const { state, proceed } = useBlocker(isDirty);
       return (
         <>
           <title>Draft</title>
           <h1>Draft</h1>
+          <p>From {from}.</p>
           <input aria-label="Text" onChange={() => setDirty(true)} />
           <Link to="/list">List</Link>
           {state === 'blocked' && <button type="button" onClick={() => proceed()}>Leave it</button>}
@@ -144,7 +146,7 @@ export const ownProduct = {
           <Link to="/gone">Gone</Link>
           <Link to="/gone?later">Gone later</Link>
           <button type="button" onClick={() => setBroken(true)}>Break</button>
-          <button type="button" onClick={() => navigate('../draft')}>Write</button>
+          <button type="button" onClick={() => navigate('../draft', { state: 'the list' })}>Write</button>
         </>
       );
     }`,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { indexes, listImportedNames, listReExports } from '../../build/front-doors.mjs';
+import { indexes, listImportedNames, listReExports } from '../../build/import-by-name.mjs';
 
 // For tests that run TypeScript in a process of its own: `node --import engine-by-name.mjs child.ts`. Like the build, it
 // resolves each name of an index to its own file. An index as a whole has files with JSX, which Node cannot run.

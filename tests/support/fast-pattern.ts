@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import { MAX_SCRUBBED_LENGTH } from '../../src/server/limits.ts';
-import { read } from '../../src/server/request/http-error.ts';
+import { readProperty } from '../../src/shared/reporting/read-property.ts';
 import { KiB, Second } from '../../src/shared/units.ts';
 
 /** CPU time for one text (ms). A usual pattern needs 0.1, and one with quadratic time more than 100. */
@@ -45,7 +45,7 @@ export function isFastPattern({ source, flags }: RegExp): boolean {
     // The first time, it can be compiled, and the caches of a busy machine are cold.
     return slowest.every((fragment) => isFast(fragment) || isFast(fragment) || isFast(fragment));
   } catch (error) {
-    if (read(error, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
+    if (readProperty(error, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
     throw error;
   }
 }

@@ -38,7 +38,7 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
 
 /** Options of the pages, and of the app around them. */
 export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'sharedContext' | 'document' | 'errorPages'>> &
-  Partial<Pick<PageServer, 'limiter' | 'traceTargets'> & PageSettings> &
+  Partial<Pick<PageServer, 'limiter' | 'traces'> & PageSettings> &
   Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -126,7 +126,6 @@ export function createTestPages(
         { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
       ),
       limiter: undefined,
-      traceTargets: [],
       log: createAppLog(pino({ enabled: false })),
       ...given,
     },
@@ -145,14 +144,14 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     document = TestDocument,
     errorPages = TEST_ERROR_PAGES,
     limiter,
-    traceTargets = [],
+    traces,
     ...settings
   } = pageOptions;
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
   const compression = options.compression ?? false;
   const pages = await createTestPages(table, {
     app: { createContext, sharedContext, document, errorPages },
-    server: { log: createAppLog(log), funnel, origins, limiter, traceTargets },
+    server: { log: createAppLog(log), funnel, origins, limiter, traces },
     settings,
   });
   const app = { steps: steps ?? [], routes, existingApp, overload, tracker, metrics };

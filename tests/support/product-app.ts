@@ -129,7 +129,6 @@ export function createProductApp<Settings, Services, Own extends object>({
         log: appLog,
         policy: createContentPolicy(product.contentSources, { earlyScript: undefined, styleAttributes: true }),
         origins,
-        traceTargets: [],
         limiter: undefined,
       },
       settings: { isSecret: false },

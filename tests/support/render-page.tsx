@@ -195,7 +195,7 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
     const modules = await loadModules(match, tree);
     const runtime = { app: { tree, document, errorPages, modules }, server: { manifest: MANIFEST } };
     const deadline = setTimeout(() => pageRequest.abort(new PageTimeout(DEADLINE)), DEADLINE);
-    const rendered = await renderPage({ runtime, pageRequest, payload });
+    const rendered = await renderPage({ runtime, pageRequest }, payload);
     clearTimeout(deadline);
     if (rendered.kind === 'redirect') return { status: rendered.status, html: '', redirect: rendered.location };
     if (rendered.kind !== 'page') throw failures[0] ?? new Error('Not even the error page could be rendered.');

@@ -1,4 +1,5 @@
 import { DEV_STATE } from '../../shared/develop-protocol.ts';
+import { isReadRequest } from '../../shared/fetch-with-retry.ts';
 import { Millisecond } from '../../shared/units.ts';
 
 /** The pauses between checks if an exchange of servers is over (ms). Browsers log failed checks. */
@@ -41,9 +42,7 @@ export function repeatCutRequests(): void {
 }
 
 function isRepeatable(input: RequestInfo | URL, init: RequestInit | undefined): boolean {
-  const request = input instanceof Request ? input : undefined;
-  const method = init?.method ?? request?.method ?? 'GET';
-  return toOrigin(input) === window.location.origin && (method === 'GET' || method === 'HEAD');
+  return toOrigin(input) === window.location.origin && isReadRequest(input, init);
 }
 
 function toOrigin(input: RequestInfo | URL): string {

@@ -15,8 +15,8 @@ import { listenToLinks, type Submission } from '../navigation/link-events.ts';
 import { createRouteLoader } from '../navigation/route-loader.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
 import { createReporting, type Reporting } from '../reporting/reporting.ts';
-import { createLateNavigator, type LateNavigator } from './late-navigator.ts';
-import { readPayload } from './read-payload.ts';
+import { createLazyNavigator, type LazyNavigator } from './lazy-navigator.ts';
+import { readPayload, whenParsed } from './read-payload.ts';
 
 interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
@@ -34,12 +34,12 @@ interface HydrateOptions {
 export async function hydrate({ routes, base = '', document: Document, errorPages }: HydrateOptions): Promise<void> {
   const develop = process.env.SPILLWAY_DEV ? await import('../develop/development.ts') : undefined;
   const tree = createRouteTree(routes);
-  let late: LateNavigator | undefined;
+  let lazy: LazyNavigator | undefined;
   const reporting = createReporting({
     early: window.spillwayEarly,
     loadDelivery: async (early) => (await import('../reporting/deliver-reports.ts')).deliverReports(early),
     toRoute() {
-      return tree.definitions.get(late?.router.state.matches.at(-1)?.route.id ?? '')?.path;
+      return tree.definitions.get(lazy?.router.state.matches.at(-1)?.route.id ?? '')?.path;
     },
     reloadFor: (thrown) => engine.reloadFor?.(thrown),
     rootHooks: develop?.rootOptions,
@@ -47,8 +47,8 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
   const page = readPayload();
   const { payload } = page;
   const loader = createRouteLoader(tree.definitions, payload);
-  const navigator = createLateNavigator({ tree, base, document: Document, loader }, page, reporting.report);
-  late = navigator;
+  const navigator = createLazyNavigator({ tree, base, document: Document, loader }, page, reporting.report);
+  lazy = navigator;
   await loader.load(payload.routes);
 
   const engine: Engine = {
@@ -81,7 +81,14 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
     const [router, setRouter] = useState(standIn);
     // An update before the first commit is lost, and a lazy component outside of any Suspense can delay that commit.
     useEffect(() => {
-      navigator.onRouter = () => startTransition(() => setRouter(navigator.router));
+      const exchange = () => startTransition(() => setRouter(navigator.router));
+      // An exchange renders places again that still wait for the server. So while the page streams, only a navigation
+      // exchanges the router, or a component that can block one.
+      navigator.onRouter = () => {
+        navigator.router.subscribe(exchange);
+        if (standIn.state.blockers.size > 0) exchange();
+        else whenParsed(exchange);
+      };
       navigator.onRouter();
     }, []);
     return <RouterView router={router} />;
@@ -106,7 +113,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
 }
 
 /** Loads the navigator for a link, a form or Back, or when the browser is idle, and what reports failures after it. */
-function loadWhenNeeded({ load }: LateNavigator, reporting: Reporting): void {
+function loadWhenNeeded({ load }: LazyNavigator, reporting: Reporting): void {
   listenToLinks({
     navigate: (url, options) =>
       void load().then(

@@ -1,7 +1,7 @@
-import { LEAVING_TIME } from '../../shared/limits.ts';
+import { LEAVING_TIME } from '../../shared/shared-limits.ts';
 import { createDecoder } from '../../shared/wire/decode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
-import { LATE_ATTRIBUTE, PAYLOAD_ID } from '../../shared/wire/protocol.ts';
+import { DEFERRED_ATTRIBUTE, PAYLOAD_ID } from '../../shared/wire/protocol.ts';
 
 interface DocumentPayload {
   readonly payload: PagePayload;
@@ -24,7 +24,7 @@ export function readPayload(): DocumentPayload {
   if (decoder.pending > 0) {
     const seen = new WeakSet<Element>();
     const readLate = (): void => {
-      for (const late of document.querySelectorAll(`script[${LATE_ATTRIBUTE}]`)) {
+      for (const late of document.querySelectorAll(`script[${DEFERRED_ATTRIBUTE}]`)) {
         if (seen.has(late) || !isWhole(late.textContent)) continue;
         seen.add(late);
         decoder.late(late.textContent);
@@ -54,7 +54,7 @@ function isWhole(text: string): boolean {
   }
 }
 
-function whenParsed(done: () => void): void {
+export function whenParsed(done: () => void): void {
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', done, { once: true });
   else done();
 }

@@ -1,5 +1,5 @@
 import type { Commit } from '../../shared/rendering/engine-context.ts';
-import { readForm, type Submission } from './link-events.ts';
+import { readFormAttribute, type Submission } from './link-events.ts';
 
 const LIVE_REGION_ID = 'spillway-announcer';
 const HIDDEN = 'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
@@ -60,6 +60,11 @@ export function createAnnouncer(): Announce {
   return function announce(text, isShown = false) {
     region.style.cssText = isShown ? SHOWN : HIDDEN;
     region.textContent = text;
+    // A focused element must not be below the text, also at the end of the page.
+    const height = isShown ? `${region.offsetHeight}px` : '';
+    Object.assign(document.documentElement.style, { paddingBottom: height, scrollPaddingBottom: height });
+    const { activeElement } = document;
+    if (isShown && activeElement !== document.body) activeElement?.scrollIntoView({ block: 'nearest' });
   };
 }
 
@@ -132,7 +137,7 @@ export function createPostedForm(): PostedForm {
 }
 
 function resetTaken(post: Post): void {
-  if (readForm(post, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(post.form);
+  if (readFormAttribute(post, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(post.form);
 }
 
 /** Focuses the first field that was refused, unless the visitor has begun to type elsewhere. */

@@ -1,7 +1,7 @@
 import { type DataStrategyResult, data } from 'react-router';
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
+import { MAX_ACTION_BYTES } from '../../shared/shared-limits.ts';
 import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
 import { ACTION_FIELD, readAction } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
@@ -17,7 +17,7 @@ import {
   type Wanted,
 } from './page-results.ts';
 import { keepPageState } from './page-state.ts';
-import { isMultipart, postForm, toFileBytes } from './post-form.ts';
+import { postForm, sendsMultipart, toFileBytes } from './post-form.ts';
 
 interface FormResultsOptions
   extends Pick<ShownPage, 'toText'>,
@@ -65,7 +65,7 @@ export function createFormResults(
       const { message, status, digest } = toShownError(error);
       if (message) return refuse(toText(message as EngineText), status); // of the engine, or as the product wrote it
       if (digest) return refuse(toText('Something went wrong on our side (digest {digest}).', { digest }), status);
-      const unsent = isMultipart(request)
+      const unsent = sendsMultipart(request)
         ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
         : 'The form was not sent. Check your connection, then send it again.';
       return refuse(toText(unsent));

@@ -41,7 +41,7 @@ export function listenToLinks(handlers: LinkHandlers): void {
 
   listenLast('submit', (event) => {
     const submission = event.defaultPrevented ? null : toSubmission(event);
-    if (!submission || readForm(submission, 'data-form') === null) return;
+    if (!submission || readFormAttribute(submission, 'data-form') === null) return;
     event.preventDefault();
     handlers.submit(submission);
   });
@@ -61,10 +61,10 @@ function toSubmission({ target: form, submitter }: SubmitEvent): Submission | nu
   if (!(form instanceof HTMLFormElement)) return undefined;
   const link = document.createElement('a');
   const submission = { form, submitter, link };
-  link.href = toUrl(readForm(submission, 'action'));
-  link.target = readForm(submission, 'target') ?? '';
+  link.href = toUrl(readFormAttribute(submission, 'action'));
+  link.target = readFormAttribute(submission, 'target') ?? '';
   if (link.protocol === 'javascript:') return undefined;
-  return opensHere(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
+  return opensHere(link) && !/^dialog$/i.test(readFormAttribute(submission, 'method') ?? '') ? submission : null;
 }
 
 /** Resolves URLs without a path by the page that is shown: `?page=2`, `#top`, and that of a form without `action`. */
@@ -76,7 +76,10 @@ function toUrl(given: string | null): string {
  * Reads an attribute of a form, or of the button that submits it (`formaction`). Never read a property: a field of the
  * same name replaces it, methods too.
  */
-export function readForm({ form, submitter }: Pick<Submission, 'form' | 'submitter'>, name: string): string | null {
+export function readFormAttribute(
+  { form, submitter }: Pick<Submission, 'form' | 'submitter'>,
+  name: string,
+): string | null {
   return submitter?.getAttribute(`form${name}`) ?? Element.prototype.getAttribute.call(form, name);
 }
 

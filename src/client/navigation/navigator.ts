@@ -8,12 +8,12 @@ import { createPageDataStore } from '../page-data/store.ts';
 import { createAfterNavigation, createAnnouncer, createPostedForm, type PostedForm } from './after-navigation.ts';
 import { createBrowserRouter, toPath } from './browser-router.ts';
 import { createDataStrategy } from './data-strategy.ts';
-import { type LinkHandlers, readForm, type Submission, shown as shownPage } from './link-events.ts';
+import { type LinkHandlers, readFormAttribute, type Submission, shown as shownPage } from './link-events.ts';
 import { loadDocument } from './load-document.ts';
 import { createNextPage } from './next-page.ts';
 import type { PageEvents } from './page-results.ts';
 import { restorePageState, takeResult, watchFields } from './page-state.ts';
-import { toFields } from './post-form.ts';
+import { toUrlEncoded } from './post-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import { createRefresh } from './refresh.ts';
 import type { RouteLoader } from './route-loader.ts';
@@ -35,7 +35,7 @@ export interface FirstPage {
 }
 
 interface NavigatorOptions extends Pick<PageEvents, 'onFailure'> {
-  /** The state of the stand-in. */
+  /** The state of the stand-in, with the location's own state. */
   readonly shown: RouterState;
 }
 
@@ -137,6 +137,7 @@ export function createNavigator(
     refresh: (options) => refresh(options?.reload !== false),
     onCommit(commit) {
       const { location } = commit;
+      if (location === shown.location) return; // the page has got the location's state
       const { lang, dir = '' } = Document.language?.(location.pathname) ?? document.documentElement;
       Object.assign(document.documentElement, { lang, dir });
       const url = window.location.origin + toPath(location) + location.hash;
@@ -159,12 +160,12 @@ export function createNavigator(
 /** @returns false if the form leads to no page */
 function submit(router: DataRouter, posted: PostedForm, submission: Submission): boolean {
   const { form, submitter, link } = submission;
-  const read = (name: string) => readForm(submission, name);
+  const read = (name: string) => readFormAttribute(submission, name);
   const isOther = link.pathname !== new URL(shownPage.url).pathname;
   if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
   const isPost = /^post$/i.test(read('method') ?? '');
   const formData = new FormData(form, submitter);
-  const body = toFields(formData);
+  const body = toUrlEncoded(formData);
   const fields = body.toString();
   if (isPost && posted.isSending(submission, fields)) return true;
   const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');

@@ -1,4 +1,4 @@
-import { ROUTE_LOAD_TIMEOUT } from '../../shared/limits.ts';
+import { ROUTE_LOAD_TIMEOUT } from '../../shared/shared-limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
 

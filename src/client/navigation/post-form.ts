@@ -18,7 +18,7 @@ export async function postForm(url: string, { request, form, showsProgress }: Fo
     if (send) return send.sendFiles(url, { headers, body: nameFirst(form), signal });
   }
   // The browser reads the files of a form while it sends them.
-  const body = !form ? await request.blob() : isMultipart(request) ? nameFirst(form) : toFields(form);
+  const body = !form ? await request.blob() : sendsMultipart(request) ? nameFirst(form) : toUrlEncoded(form);
   return fetch(url, { method: 'POST', headers, body, signal });
 }
 
@@ -30,18 +30,18 @@ function nameFirst(form: FormData): FormData {
   return named;
 }
 
-export function isMultipart({ headers }: Request): boolean {
+export function sendsMultipart({ headers }: Request): boolean {
   return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
 }
 
 /** The size of the files that a request sends: none without multipart. */
 export function toFileBytes(request: Request, form: FormData | undefined): number {
-  if (!form || !isMultipart(request)) return 0;
+  if (!form || !sendsMultipart(request)) return 0;
   return [...form.values()].reduce((sum, value) => sum + (value instanceof File ? value.size : 0), 0);
 }
 
 /** Encodes a form as browsers do: a file by its name, and line ends as CRLF. */
-export function toFields(form: FormData): URLSearchParams {
+export function toUrlEncoded(form: FormData): URLSearchParams {
   const toText = (value: string) => value.replace(/\r\n?|\n/g, '\r\n');
   const fields = new URLSearchParams();
   for (const [name, value] of form) fields.append(toText(name), toText(typeof value === 'string' ? value : value.name));

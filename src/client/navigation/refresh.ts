@@ -1,5 +1,5 @@
 import type { DataRouter } from 'react-router';
-import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/shared-limits.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { toPath } from './browser-router.ts';

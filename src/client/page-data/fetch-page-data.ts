@@ -4,7 +4,7 @@ import { publicError } from '../../shared/routing/control-flow.ts';
 import { Minute, Second } from '../../shared/units.ts';
 import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/decode.ts';
 import type { PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
-import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, toDataUrl, WIRE_TYPE } from '../../shared/wire/protocol.ts';
+import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, NDJSON_TYPE, toDataUrl } from '../../shared/wire/protocol.ts';
 
 export interface PageResult {
   readonly kind: 'page';
@@ -117,7 +117,7 @@ async function* readHoleLines(response: Response): Lines {
   return undefined;
 }
 
-const isPageData = ({ headers }: Response) => !!headers.get('Content-Type')?.startsWith(WIRE_TYPE);
+const isPageData = ({ headers }: Response) => !!headers.get('Content-Type')?.startsWith(NDJSON_TYPE);
 
 /** @throws the error of an answer that has no page data */
 function refuse(response: Response, first: string): never {
@@ -144,7 +144,7 @@ function request(
   method: 'GET' | 'HEAD',
   { base, attempts, signal, prefetch = false }: FetchPageDataOptions,
 ): Promise<Response> {
-  const headers = { Accept: WIRE_TYPE, ...(prefetch && { Purpose: 'prefetch' }) };
+  const headers = { Accept: NDJSON_TYPE, ...(prefetch && { Purpose: 'prefetch' }) };
   return fetchWithRetry(
     toDataUrl(url, base),
     { method, headers },

@@ -1,4 +1,4 @@
-import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/shared-limits.ts';
 import type { PageDataResult } from './fetch-page-data.ts';
 
 export type PrefetchPriority = 'intent' | 'viewport' | 'render';

@@ -1,4 +1,4 @@
-import { PREFETCH_CONCURRENCY } from '../../shared/limits.ts';
+import { PREFETCH_CONCURRENCY } from '../../shared/shared-limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import type { PageDataResult } from './fetch-page-data.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from './page-entries.ts';
 
 /** Requests for page data. URLs are paths with a query. */
-export interface Prefetches {
+export interface PagePrefetches {
   /** Fetches ahead of a navigation, unless the data is already there or on its way. Failures are silent. */
   prefetch(url: string, priority: PrefetchPriority, signal?: AbortSignal): void;
   /**
@@ -41,10 +41,10 @@ interface PrefetchesOptions {
 
 /**
  * Makes one request at a time for a page, which all callers share: a hover's prefetch is the navigation's response.
- * Prefetches wait for one of a few slots. A navigation does not wait, and takes no slot. A request without waiters is
+ * PagePrefetches wait for one of a few slots. A navigation does not wait, and takes no slot. A request without waiters is
  * aborted. The response of a static or shell page is used again, any other's for one navigation.
  */
-export function createPrefetches({ request, noteBuild, onPage, onRefused }: PrefetchesOptions): Prefetches {
+export function createPrefetches({ request, noteBuild, onPage, onRefused }: PrefetchesOptions): PagePrefetches {
   const entries = createPageEntries();
 
   function join(entry: PageEntry, priority: Waiter['priority'], signal: AbortSignal | undefined): void {

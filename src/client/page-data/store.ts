@@ -1,9 +1,9 @@
-import { PAGE_DATA_ATTEMPTS, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { PAGE_DATA_ATTEMPTS, STATIC_STALE_TIME } from '../../shared/shared-limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, HOLES_HEADER } from '../../shared/wire/protocol.ts';
 import { fetchHoles, fetchPageData, fetchPageVersion, fillShell, type PageDataResult } from './fetch-page-data.ts';
 import { MAX_CACHED, setNewest } from './page-entries.ts';
-import { createPrefetches, type Prefetches } from './prefetches.ts';
+import { createPrefetches, type PagePrefetches } from './prefetches.ts';
 
 export interface PageDataStoreOptions {
   /** The path that all pages of the app share (`/admin`), empty for none. */
@@ -37,7 +37,7 @@ export type Revalidation =
   | 'failed';
 
 /** URLs are paths with a query; a fragment is ignored. */
-export interface PageDataStore extends Pick<Prefetches, 'prefetch' | 'load' | 'dropPrefetches'> {
+export interface PageDataStore extends Pick<PagePrefetches, 'prefetch' | 'load' | 'dropPrefetches'> {
   /** Loads a page with `mode: 'shell'`: what all visitors share as for a static page, and its holes by a GET. */
   loadShell(url: string, signal?: AbortSignal): Promise<PageDataResult>;
   /** Compares the remembered page with the server's by HEAD. */

@@ -1,4 +1,3 @@
-import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_REPORTED_ERRORS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isPageError } from '../../shared/rendering/page-error.ts';
 import { isAddress } from '../../shared/reporting/address.ts';
 import type {
@@ -7,11 +6,14 @@ import type {
   EarlyErrors,
   Happening,
 } from '../../shared/reporting/browser-report.ts';
+import { causesOf } from '../../shared/reporting/causes.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
+import { LEAVING_TIME, MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
 import type { BrowserReporter } from './sentry.ts';
-import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
+import { isLoadFailure, isMeant, isNetworkFailure } from './thrown.ts';
 
 /** A failure that has been reported. */
 interface Reported {
@@ -52,10 +54,10 @@ export function deliverReports(early: EarlyErrors): Deliver {
 
   /** Handles React's report of an error from which it recovered by rendering again. */
   function tellRecovered(thrown: unknown, details: Details): void {
-    const said = String(read(thrown, 'message'));
+    const said = String(readProperty(thrown, 'message'));
     // Without an address, this place ended with a control-flow response, or the server abandoned it.
-    if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
-    const cause = read(thrown, 'cause') ?? thrown;
+    if (isServersPlace(said) && !isAddress(readProperty(thrown, 'digest'))) return;
+    const cause = readProperty(thrown, 'cause') ?? thrown;
     const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
     report(cause, 'react.recoverable', { ...details, kind, said: toDifference(said) });
   }
@@ -96,7 +98,7 @@ function createReports(send: (report: BrowserReport) => void) {
     if (isPageError(thrown) || chain.some(isMeant)) return undefined;
     const known = chain.map((link) => (isObject(link) ? reported.get(link) : undefined)).find(Boolean);
     if (known) return known;
-    const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
+    const echo = [...chain.map((link) => readProperty(link, 'digest')), details.echo].find(isAddress);
     const created: Reported = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
     for (const link of chain) if (isObject(link)) reported.set(link, created);
     if (!isObject(thrown)) plain = { thrown, reported: created };
@@ -162,7 +164,7 @@ function createSender(early: EarlyErrors): (report: BrowserReport) => void {
 }
 
 function toKind(thrown: unknown): BrowserFailureKind | undefined {
-  if (read(thrown, 'name') === 'RouteLoadError' || isLoadFailure(thrown)) return 'load';
+  if (readProperty(thrown, 'name') === 'RouteLoadError' || isLoadFailure(thrown)) return 'load';
   return isNetworkFailure(thrown) ? 'network' : undefined;
 }
 
@@ -200,16 +202,6 @@ function isObject(value: unknown): value is WeakKey {
 
 function toHex(part: number): string {
   return part.toString(16).padStart(8, '0');
-}
-
-/** Returns a thrown value and its causes, outermost first. A chain can be endless. Never throws. */
-export function causesOf(thrown: unknown): unknown[] {
-  const chain = [thrown];
-  for (let link = thrown; chain.length < MAX_REPORTED_ERRORS; chain.push(link)) {
-    link = read(link, 'cause');
-    if (link === undefined || link === null || chain.includes(link)) break;
-  }
-  return chain;
 }
 
 /** React's message of development has the tree below a link to its documentation. */

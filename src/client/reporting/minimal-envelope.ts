@@ -1,5 +1,5 @@
 import { type BrowserReport, type BrowserReporting, REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
-import { read } from './thrown.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
 
 interface EnvelopeSource {
   readonly settings: BrowserReporting;
@@ -15,7 +15,7 @@ interface EnvelopeSource {
  */
 export function toMinimalEnvelope(report: BrowserReport, { settings, host, eventId }: EnvelopeSource): string {
   const { thrown, kind, echo, route, componentStack, said } = report;
-  const stack = read(thrown, 'stack') ?? report.place ?? '';
+  const stack = readProperty(thrown, 'stack') ?? report.place ?? '';
   const event = {
     event_id: eventId,
     timestamp: report.at / 1000,
@@ -30,8 +30,8 @@ export function toMinimalEnvelope(report: BrowserReport, { settings, host, event
     exception: {
       values: [
         {
-          type: toText(read(thrown, 'name') ?? 'NonError'),
-          value: toText(read(thrown, 'message') ?? thrown),
+          type: toText(readProperty(thrown, 'name') ?? 'NonError'),
+          value: toText(readProperty(thrown, 'message') ?? thrown),
           mechanism: { type: report.via, handled: report.via === 'report' },
           stacktrace: { frames: toFrames(toText(stack)) },
         },

@@ -1,5 +1,4 @@
 import type { HydrationOptions } from 'react-dom/client';
-import { MAX_PAGE_REPORTS } from '../../shared/limits.ts';
 import type {
   BrowserFailureKind,
   EarlyErrors,
@@ -7,9 +6,11 @@ import type {
   ReportDetails,
   ShownError,
 } from '../../shared/reporting/browser-report.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
+import { MAX_PAGE_REPORTS } from '../../shared/shared-limits.ts';
 import type { PageError, ReportedAddress } from '../../shared/wire/payload.ts';
-import { watchLateTemplates } from './late-templates.ts';
-import { isMeant, isNetworkFailure, read } from './thrown.ts';
+import { watchFailedTemplates } from './failed-templates.ts';
+import { isMeant, isNetworkFailure } from './thrown.ts';
 
 export type RootHooks = Required<Pick<HydrationOptions, 'onCaughtError' | 'onUncaughtError' | 'onRecoverableError'>>;
 
@@ -52,7 +53,7 @@ export function createReporting({
   reloadFor,
   rootHooks = PRINT,
 }: ReportingOptions): Reporting {
-  const templates = watchLateTemplates();
+  const templates = watchFailedTemplates();
   let isLoading = false;
   let isPrinting = false;
   /** Not sent when the page is left, because leaving can have caused them. */
@@ -86,7 +87,7 @@ export function createReporting({
   ) {
     return (error: unknown, info: Info): void => {
       // An error boundary of the product caught it. The engine's own wait for the reload.
-      if (reloadFor(read(error, 'cause') ?? error)) return;
+      if (reloadFor(readProperty(error, 'cause') ?? error)) return;
       const echo = type === 'react.recoverable' ? undefined : templates.takeGone();
       note(type, error, { componentStack: info.componentStack, echo });
       // The window reports printed errors a second time.

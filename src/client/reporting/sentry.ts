@@ -10,11 +10,11 @@ import {
   linkedErrorsIntegration,
   type Scope,
 } from '@sentry/react';
-import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { explainReactError } from '../../shared/rendering/react-errors.ts';
 import { isAddress, toOccurrence } from '../../shared/reporting/address.ts';
 import { type BrowserReport, type EarlyErrors, REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
 import { COLLECT_NOTHING } from '../../shared/reporting/collect-nothing.ts';
+import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 
 /** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */

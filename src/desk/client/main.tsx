@@ -1,7 +1,8 @@
 import { hydrate } from '#engine/client';
 import { Document } from '../shared/document.tsx';
 import { errorPages } from '../shared/error-pages.tsx';
-import { DESK_PATH, routes } from '../shared/routes.tsx';
+import { DESK_PATH } from '../shared/href.ts';
+import { routes } from '../shared/routes.tsx';
 
 await hydrate({
   routes,

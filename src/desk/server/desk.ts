@@ -4,11 +4,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { type Failure, StartError } from '#engine/tracker';
+import { JOURNAL_FOLDER, LOCK_FILE } from './data-files.ts';
+import { CLOSE_PATIENCE, HEARTBEAT_INTERVAL, MAX_REVALIDATED, PULSE_INTERVAL } from './desk-limits.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
 import { createSignals } from './ingest/signals.ts';
-import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_REVALIDATED, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset } from './old-assets.ts';
 import { withinTime } from './within-time.ts';
 import type { Running, Storing } from './worker/messages.ts';
@@ -58,7 +59,7 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
   const process = nameProcess();
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
   const signals = createSignals();
-  const folder = join(dataDir, 'journal', process);
+  const folder = join(dataDir, JOURNAL_FOLDER, process);
   const journal = createJournal({ folder, signals, log });
   const worker = createWorkerThread(
     {
@@ -73,7 +74,7 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
   );
   const timers = [
     setInterval(() => signals.pulse(getHeapStatistics().used_heap_size), PULSE_INTERVAL).unref(),
-    setInterval(journal.settle, BEAT_INTERVAL).unref(),
+    setInterval(journal.settle, HEARTBEAT_INTERVAL).unref(),
   ];
   let closing: Promise<void> | undefined;
   let isClosed = false;
@@ -162,13 +163,13 @@ interface LockOptions {
 
 /** @throws DeskInUseError */
 function takeLocks({ dataDir, isAlone, process, log }: LockOptions): { release(): void } {
-  const journals = join(dataDir, 'journal');
+  const journals = join(dataDir, JOURNAL_FOLDER);
   const lockFile = join(journals, `${process}.lock`);
   let instance: FileLock | undefined;
   let own: FileLock | undefined;
   try {
     mkdirSync(journals, { recursive: true, mode: 0o700 });
-    instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
+    instance = isAlone ? takeLock(join(dataDir, LOCK_FILE)) : undefined;
     if (isAlone && !instance) throw new DeskInUseError(dataDir);
     own = takeLock(lockFile);
   } catch (error) {

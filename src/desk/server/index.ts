@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { Tracker } from '#engine/tracker';
 import { Second } from '../../shared/units.ts';
-import { DESK_API_PATH, routes } from '../shared/routes.tsx';
+import { DESK_API_PATH, DESK_PATH } from '../shared/href.ts';
+import { routes } from '../shared/routes.tsx';
+import { JOURNAL_FOLDER, LOCK_FILE, SQLITE_FILE } from './data-files.ts';
 import { openTracker } from './open-tracker.ts';
 import { readDeskSettings } from './read-settings.ts';
 import { DESK_SETTINGS } from './settings.ts';
@@ -11,15 +13,15 @@ import { NO_DESK } from './terminal/terminal-error.ts';
 /** The desk as the tracker of a site: it shows each failure at `/desk/<address>`, to those who are signed in. */
 export const desk: Tracker = {
   settings: DESK_SETTINGS,
-  paths: ['/desk', DESK_API_PATH],
+  paths: [DESK_PATH, DESK_API_PATH],
   routes,
-  files: { folder: 'journal', files: ['instance.lock', 'desk.sqlite'] },
+  files: { folder: JOURNAL_FOLDER, files: [LOCK_FILE, SQLITE_FILE] },
   check: {
-    guarded: ['/desk', `${DESK_API_PATH}/incidents`],
+    guarded: [DESK_PATH, `${DESK_API_PATH}/incidents`],
     headers: ['AUTH_PROXY_HEADER'],
     trouble: ['away', 'failing', 'restarting'],
   },
-  toUrl: (address) => `/desk/${address.replace('-', '/')}`,
+  toUrl: (address) => `${DESK_PATH}/${address.replace('-', '/')}`,
   configure(env, config) {
     const settings = readDeskSettings(env, config);
     return {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestHandler, Router } from 'express';
 import { type Funnel, type OpenedTracker, recordPatterns, type TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
-import { DESK_API_PATH, DESK_PATH } from '../shared/routes.tsx';
+import { DESK_API_PATH, DESK_PATH } from '../shared/href.ts';
 import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
@@ -73,7 +73,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   }
 
   return {
-    takeCredentials: takeCredentials(proxy),
+    takeCredentials: takeCredentials(proxy, access.trust),
     record: (failure, visitor) => desk.journal({ ...failure, visitor: visitor && visitors.toVisitor(visitor) }),
     canOpen: createCanOpen(signIn),
     // Pages and API take time and memory, and most processes are never asked for them.

@@ -1,13 +1,7 @@
-import {
-  type Config,
-  ConfigError,
-  type Environment,
-  readSettings,
-  type SettingsValues,
-  toHttpUrl,
-} from '#engine/tracker';
+import { ConfigError } from '#engine/server';
+import { type Config, type Environment, readSettings, type SettingsValues, toHttpUrl } from '#engine/tracker';
 import { Day, MiB } from '../../shared/units.ts';
-import { listProxyProblems, type ProxySignIn, toProxySignIn } from './access/proxy-operator.ts';
+import { listProxyProblems, type ProxySignIn } from './access/proxy-operator.ts';
 import type { DeskLinks } from './links.ts';
 import type { NotifySettings } from './notifications/settings.ts';
 import { DESK_SETTINGS } from './settings.ts';
@@ -39,11 +33,10 @@ export function readDeskSettings(env: Environment, config: Config): DeskSettings
     header: values.AUTH_PROXY_HEADER,
     secret: values.AUTH_PROXY_SECRET,
     operators: values.AUTH_PROXY_OPERATORS,
-    trustProxy: config.trustProxy,
   };
   const sentences = [
     ...(databaseUrl !== undefined && config.operatorTokens.length === 0 ? [NO_COMMON_TOKEN] : []),
-    ...listProxyProblems(proxy),
+    ...listProxyProblems(proxy, config.trustProxy),
     ...listMailProblems(values, config),
   ];
   if (sentences.length > 0) throw new ConfigError(sentences);
@@ -51,7 +44,7 @@ export function readDeskSettings(env: Environment, config: Config): DeskSettings
   return {
     databaseUrl,
     retention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
-    proxy: toProxySignIn(proxy),
+    proxy: proxy.header === '' ? undefined : proxy,
     notify: toNotifySettings(values, config, origin),
     links: { source: values.SOURCE_LINK, issue: values.ISSUE_LINK, trace: values.TRACE_LINK, origin },
   };

@@ -1,4 +1,4 @@
-import { LIVE_POLL_INTERVAL } from './limits.ts';
+import { LIVE_POLL_INTERVAL } from './desk-limits.ts';
 import type { DeskCalls } from './worker/desk-calls.ts';
 
 interface SharedRevalidations {

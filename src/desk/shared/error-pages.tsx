@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ErrorPageProps, ErrorPages } from '#engine';
+import { DESK_PATH } from './href.ts';
 
 /** The desk's error pages for signed-in operators. Others see the form of `pages/root`. */
 export const errorPages: ErrorPages = {
@@ -71,7 +72,7 @@ function Again() {
   return (
     <p>
       {/* biome-ignore lint/a11y/useValidAnchor: an empty href reloads this page */}
-      <a href="">Try again</a> or <a href="/desk">go to the list</a>
+      <a href="">Try again</a> or <a href={DESK_PATH}>go to the list</a>
     </p>
   );
 }
@@ -79,7 +80,7 @@ function Again() {
 function ToList() {
   return (
     <p>
-      <a href="/desk">Go to the list</a>
+      <a href={DESK_PATH}>Go to the list</a>
     </p>
   );
 }

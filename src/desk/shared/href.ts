@@ -1,5 +1,10 @@
 import type { ViewShape } from './page-data.ts';
 
+/** The path prefix of all pages of the desk and their data. */
+export const DESK_PATH = '/desk';
+/** Where its API is mounted. */
+export const DESK_API_PATH = '/api/desk';
+
 /** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param own this server's environment, which URLs do not name */
 export function toIncidentHref(
   digest: string,
@@ -7,7 +12,7 @@ export function toIncidentHref(
   environment: string,
   own: string = '',
 ): string {
-  const path = occurrence === undefined ? `/desk/${digest}` : `/desk/${digest}/${occurrence}`;
+  const path = occurrence === undefined ? `${DESK_PATH}/${digest}` : `${DESK_PATH}/${digest}/${occurrence}`;
   return environment === own ? path : `${path}?${new URLSearchParams({ environment })}`;
 }
 
@@ -18,7 +23,7 @@ export function toListHref(view: ViewShape, change: Partial<ViewShape> & { after
     ([name, value]) => value !== '' && value !== USUAL_VIEW[name as keyof ViewShape],
   );
   const search = new URLSearchParams([...entries, ...(after ? [['after', after]] : [])] as [string, string][]);
-  return search.size > 0 ? `/desk?${search}` : '/desk';
+  return search.size > 0 ? `${DESK_PATH}?${search}` : DESK_PATH;
 }
 
 /** Clears the filters of a view. */

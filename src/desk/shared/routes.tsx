@@ -1,10 +1,5 @@
 import { defineRoutes } from '#engine';
 
-/** The path prefix of all pages of the desk and their data. */
-export const DESK_PATH = '/desk';
-/** Where its API is mounted. */
-export const DESK_API_PATH = '/api/desk';
-
 /**
  * The desk's route table, separate from the product's. The server adds loaders and actions by id in
  * `src/desk/server/pages/desk-pages.ts`.

@@ -41,7 +41,7 @@ export const Status = z
   .meta({ id: 'Status', description: 'The state of an incident, and what would change it automatically.' });
 export type StatusShape = Shape<typeof Status>;
 
-const Place = z
+const Location = z
   .strictObject({
     route: text('The pattern of the route: `/orders/:id`.').exactOptional(),
     file: text('Relative to the project’s root.').exactOptional(),
@@ -49,7 +49,7 @@ const Place = z
     function: z.string().exactOptional(),
   })
   .meta({ id: 'Place', description: 'The place in the application that fails.' });
-export type PlaceShape = Shape<typeof Place>;
+export type LocationShape = Shape<typeof Location>;
 
 const Counts = z
   .strictObject({ server: count('On the server.'), browser: count('In browsers.') })
@@ -75,7 +75,7 @@ const head = {
   environment: text('The environment. Each environment has its own incidents.'),
   kind: Kind,
   title: z.string(),
-  place: Place,
+  place: Location,
   status: Status,
   counts: Counts,
   visitors: count('Affected visitors, each counted once a day. Absent if no visitors are known.').exactOptional(),
@@ -83,10 +83,10 @@ const head = {
   lastAt: Time,
 };
 
-export const Row = z
+export const IncidentRowSchema = z
   .strictObject({ ...head, firstRelease: z.string(), lastRelease: z.string(), chart: Chart })
   .meta({ id: 'IncidentRow' });
-export type IncidentRow = Shape<typeof Row>;
+export type IncidentRow = Shape<typeof IncidentRowSchema>;
 
 const Frame = z
   .strictObject({
@@ -210,7 +210,7 @@ const Full = z
   .meta({ id: 'Full' });
 export type FullShape = Shape<typeof Full>;
 
-export const Occurrence = z
+export const OccurrenceSchema = z
   .strictObject({
     occurrence: z.string(),
     at: Time,
@@ -223,7 +223,7 @@ export const Occurrence = z
     full: Full.exactOptional().describe('The full data. Absent if the occurrence was sampled out.'),
   })
   .meta({ id: 'Occurrence', description: 'One occurrence of an incident.' });
-export type OccurrenceShape = Shape<typeof Occurrence>;
+export type OccurrenceShape = Shape<typeof OccurrenceSchema>;
 
 const Commit = z
   .strictObject({
@@ -274,7 +274,7 @@ const Missed = z
   .meta({ id: 'Missed', description: 'An occurrence that is not stored in full.' });
 export type MissedShape = Shape<typeof Missed>;
 
-export const Incident = z
+export const IncidentSchema = z
   .strictObject({
     ...head,
     message: text('The complete message of the outermost error.'),
@@ -287,14 +287,14 @@ export const Incident = z
     fortnight: Chart.describe('The last 14 days, in UTC.'),
     marks: z.array(Mark),
     releases: z.array(Release).describe('Ordered by when it was first seen in each release.'),
-    shown: Occurrence.exactOptional().describe(
+    shown: OccurrenceSchema.exactOptional().describe(
       'The occurrence of the address, or the nearest one that is stored in full. Without an address, the latest.',
     ),
     missed: Missed.exactOptional().describe('The occurrence of the address, if another one is shown.'),
     newer: text('The next occurrence in time.').exactOptional(),
     older: text('The previous occurrence in time.').exactOptional(),
-    recent: z.array(Occurrence.pick({ occurrence: true, at: true, side: true, release: true })),
+    recent: z.array(OccurrenceSchema.pick({ occurrence: true, at: true, side: true, release: true })),
     changes: z.array(Change).describe('Notes and changes, newest first.'),
   })
   .meta({ id: 'Incident' });
-export type IncidentShape = Shape<typeof Incident>;
+export type IncidentShape = Shape<typeof IncidentSchema>;

@@ -3,3 +3,6 @@ export const TICKET_KEY = 'ticket';
 
 /** Signs in by a ticket, and leads to the site. */
 export const START_PATH = '/desk/start';
+
+/** The refusal by which a page knows that the form to sign in was sent too often. Other forms can get 429 too. */
+export const TOO_MANY = 'Too many failed sign-ins. Wait a minute, then try again.';

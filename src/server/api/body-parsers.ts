@@ -5,7 +5,7 @@ import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { bodies } from '../request/body-reader.ts';
 import { badRequest, unsupportedMediaType } from '../request/http-error.ts';
 import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
-import { MULTIPART, type ReceivedForm, readMultipart } from '../request/read-multipart.ts';
+import { MULTIPART, type ReceivedForm, readMultipart, URL_ENCODED } from '../request/read-multipart.ts';
 
 interface BodyLimits {
   /** Bytes; 413 beyond. */
@@ -28,14 +28,14 @@ type ParsedRequest = IncomingMessage & { body?: unknown };
 export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }: JsonLimits = {}): RequestHandler[] {
   return [
     async function jsonBody(req, res, next) {
-      await readJson(req, res, { limit, nodes });
+      await readJsonBody(req, res, { limit, nodes });
       next();
     },
   ];
 }
 
 /** The same without Express. @returns the parsed body, which is also set as `req.body` */
-export async function readJson(
+export async function readJsonBody(
   req: ParsedRequest,
   res: ServerResponse,
   { limit, nodes }: Required<JsonLimits>,
@@ -69,7 +69,7 @@ export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): Reque
   return [
     async function formBody(req, res, next) {
       if (req.body === undefined) {
-        requireBody(req, 'application/x-www-form-urlencoded');
+        requireBody(req, URL_ENCODED);
         req.body = await bodies.read({ req, res, limit }, (bytes) =>
           parseQuery(decodeFormText(bytes), '&', '=', { maxKeys: 0 }),
         );

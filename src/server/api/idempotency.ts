@@ -4,7 +4,7 @@ import { HttpError } from '../request/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { ApiStore } from './api-store.ts';
 import type { AnyReply } from './implement.ts';
-import { type Counted, toKey } from './rate-limit.ts';
+import { type Counted, toSenderKey } from './rate-limit.ts';
 
 /** The shortest `Idempotency-Key` of a request without a caller: strangers with one address must not share a key. */
 export const MIN_OPEN_KEY = 16;
@@ -29,7 +29,7 @@ export async function runOnce(
   const given = request.headers['idempotency-key'];
   if (given === undefined) return check(await run());
   const text = requireKey(String(given), counted.sender[0] === 'caller' ? 1 : MIN_OPEN_KEY);
-  const key = hash('sha256', toKey(counted, text), 'base64url');
+  const key = hash('sha256', toSenderKey(counted, text), 'base64url');
   const claim = { id: randomUUID(), sender: JSON.stringify(counted.sender) };
   const { method, target } = requestInfo(request);
   const said = JSON.stringify([method, target, 'body' in request && toComparable(request.body)]);

@@ -105,7 +105,7 @@ const documentOperations = {
 /** The document as an operation, which is in the document too, and the reference. Both are made for the first request. */
 function describeApi(own: readonly Implemented[], facts: DocumentFacts, base: string) {
   const { auth, reference } = facts;
-  const read = once((): OpenApi => createOpenApi({ ...facts, base, operations: [...own, ...implemented] }));
+  const read = once((): OpenApi => createOpenApi(facts, base, [...own, ...implemented]));
   const getOpenApi = () => ({ status: 200 as const, body: { ...read() } });
   const { implemented } = implement(documentOperations, { getOpenApi }, auth && { auth });
   const render = once(() => renderReference(read()));

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
 import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
+import { NDJSON_TYPE } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { ProblemBody } from '../errors/problem.ts';
-import { LINES_TYPE } from '../request/send-body.ts';
+import { MULTIPART } from '../request/read-multipart.ts';
 import type { Auth } from './auth.ts';
 import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';
 import type { Implemented } from './implement.ts';
@@ -20,12 +21,6 @@ export interface DocumentFacts {
   readonly reference?: false;
   /** Errors that any operation with this method can answer, in addition to its own. */
   readonly problems?: (method: Method) => Readonly<Record<number, string>>;
-}
-
-interface OpenApiOptions extends DocumentFacts {
-  /** The path in front of the operations' paths: `/api`. */
-  readonly base: string;
-  readonly operations: readonly Implemented[];
 }
 
 /** https://spec.openapis.org/oas/v3.1.1.html */
@@ -45,20 +40,21 @@ interface OpenApiParameter {
  * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
  * (`.meta({ id: 'Person' })`) appears once, under that name.
  *
- * @throws Error if two schemas or two operations have the same name
+ * @param base the path in front of the operations' paths: `/api`
+ * @throws Error if two schemas have the same name
  */
-export function createOpenApi(options: OpenApiOptions) {
-  const { title, version, about, base, operations } = options;
+export function createOpenApi(
+  { title, version, about, problems }: DocumentFacts,
+  base: string,
+  operations: readonly Implemented[],
+) {
   const schemas = createJsonSchemas();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  const names = new Set<string>();
   for (const operation of operations) {
-    const { name, facts } = operation;
-    if (names.has(name)) throw new Error(`Two operations have the name ${name}. Rename one of them.`);
-    names.add(name);
+    const { facts } = operation;
     const path = `${base}${facts.path}`.replace(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
-    paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, options });
+    paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, problemsOf: problems });
   }
   const auths = operations.flatMap(({ auth }) => auth ?? []);
   const securitySchemes = Object.fromEntries(auths.map(({ name, scheme }) => [name, scheme]));
@@ -72,7 +68,7 @@ export function createOpenApi(options: OpenApiOptions) {
 
 interface Making {
   readonly schemas: JsonSchemas;
-  readonly options: OpenApiOptions;
+  readonly problemsOf: DocumentFacts['problems'];
 }
 
 function describe(operation: Implemented, making: Making) {
@@ -89,7 +85,7 @@ function describe(operation: Implemented, making: Making) {
     ...(body && {
       requestBody: {
         required: true,
-        content: toContent(multipart ? 'multipart/form-data' : 'application/json', body, 'input', making.schemas),
+        content: toContent(multipart ? MULTIPART : 'application/json', body, 'input', making.schemas),
       },
     }),
     responses: listReplies(operation, making),
@@ -186,7 +182,7 @@ function isCompared({ facts: { method, replies }, version }: Implemented): boole
   return method === 'GET' && (version !== undefined || replies[200]?.body !== undefined);
 }
 
-function listReplies(operation: Implemented, { schemas, options }: Making): Record<string, OpenApiReply> {
+function listReplies(operation: Implemented, { schemas, problemsOf }: Making): Record<string, OpenApiReply> {
   const { facts, auth } = operation;
   const { query, headers, body, multipart, params, paged, ifMatch, idempotent, limit } = facts;
   const problems: Record<number, string | undefined> = {
@@ -205,7 +201,7 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
       415: multipart ? 'The body is not a form.' : 'The body is not JSON.',
       422: 'The request is not valid.',
     }),
-    ...(auth && options.problems?.(facts.method)),
+    ...(auth && problemsOf?.(facts.method)),
     ...facts.problems,
   };
   const content = { [PROBLEM_TYPE]: { schema: schemas.read(ProblemBody, 'output') } };
@@ -239,7 +235,7 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
     ...(named.length > 0 && { headers: Object.fromEntries(named) }),
     ...(body && { content: toContent('application/json', body, 'output', schemas) }),
     // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
-    ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
+    ...(lines && { content: toContent(NDJSON_TYPE, lines, 'output', schemas) }),
   };
 }
 

@@ -28,7 +28,7 @@ export interface Counted {
 }
 
 /** Makes one text of several parts. Callers choose some of them, so no other parts may give the same text. */
-export function toKey({ operation: { method, path }, sender }: Counted, ...others: readonly string[]): string {
+export function toSenderKey({ operation: { method, path }, sender }: Counted, ...others: readonly string[]): string {
   return JSON.stringify([method, path, ...sender, ...others]);
 }
 
@@ -63,7 +63,7 @@ export function createRateLimiter(store: ApiStore) {
       const now = Date.now();
       const startsAt = now - (now % window);
       const endsAt = startsAt + window;
-      const key = toKey(counted);
+      const key = toSenderKey(counted);
       const count = await store.count(key, { startsAt, endsAt });
       const seconds = toSeconds(endsAt - now);
       response.setHeader('RateLimit-Policy', `"default";q=${max};w=${window / Second}`);
@@ -73,7 +73,7 @@ export function createRateLimiter(store: ApiStore) {
     },
     /** Counts nothing. @throws HttpError 429 if the sender of wrong tokens has used up its limit */
     requireLeft(counted: Counted): void {
-      const wait = (usedUp.get(toKey(counted)) ?? 0) - Date.now();
+      const wait = (usedUp.get(toSenderKey(counted)) ?? 0) - Date.now();
       if (wait > 0) throw tooMany(toSeconds(wait));
     },
   };

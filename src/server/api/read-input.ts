@@ -30,13 +30,15 @@ export const UNREAD: Read = { value: undefined };
  * twice is an error, unless it is a list.
  */
 export function createTextReader(schema: ApiSchema): TextReader {
-  let kinds: ReadonlyMap<string, Kinds> | undefined;
-  return async function readTexts(texts) {
-    kinds ??= toKinds(schema);
+  let members: readonly Fields[] | undefined;
+  return async function readTexts(given) {
+    members ??= toMembers(schema);
+    const texts = [...given];
+    const fields = members.length > 1 ? joinFields(members.filter((member) => fits(member, texts))) : members[0];
     const values = new Map<string, unknown>();
     const errors: Record<string, string> = {};
     for (const [name, text] of texts) {
-      const { types, items } = kinds.get(name) ?? NO_KINDS;
+      const { types, items } = fields?.get(name) ?? NO_KINDS;
       if (types.has('array')) {
         const list = values.get(name) as unknown[] | undefined;
         if (list) list.push(toTyped(text, items));
@@ -55,9 +57,14 @@ export function createTextReader(schema: ApiSchema): TextReader {
 interface Kinds {
   readonly types: ReadonlySet<string>;
   readonly items: ReadonlySet<string>;
+  /** If these are not empty, the field is one of them. */
+  readonly constants: readonly string[];
 }
 
-const NO_KINDS: Kinds = { types: new Set(), items: new Set() };
+/** The fields of an object. Of a union, each member has its own. */
+type Fields = ReadonlyMap<string, Kinds>;
+
+const NO_KINDS: Kinds = { types: new Set(), items: new Set(), constants: [] };
 
 interface Node {
   readonly $ref?: string;
@@ -65,12 +72,14 @@ interface Node {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Node[];
   readonly oneOf?: readonly Node[];
   readonly allOf?: readonly Node[];
 }
 
-function toKinds(schema: ApiSchema): Map<string, Kinds> {
+function toMembers(schema: ApiSchema): Fields[] {
   const root = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Node;
   const resolve = (node: Node): Node => {
     const name = node.$ref?.replace('#/$defs/', '');
@@ -81,17 +90,34 @@ function toKinds(schema: ApiSchema): Map<string, Kinds> {
     return [found, ...[found.anyOf, found.oneOf, found.allOf].flatMap((nodes) => nodes ?? []).flatMap(flatten)];
   };
   const toTypes = (nodes: readonly Node[]) => new Set(nodes.flatMap(({ type }) => type ?? []));
-  const kinds = new Map<string, Kinds>();
-  for (const { properties = {} } of flatten(root)) {
-    for (const [name, node] of Object.entries(properties)) {
-      const nodes = flatten(node);
-      kinds.set(name, {
-        types: toTypes(nodes),
-        items: toTypes(nodes.flatMap(({ items }) => (items ? flatten(items) : []))),
-      });
-    }
+  const toKinds = (node: Node): Kinds => {
+    const nodes = flatten(node);
+    const { const: value, enum: values = [] } = resolve(node);
+    return {
+      types: toTypes(nodes),
+      items: toTypes(nodes.flatMap(({ items }) => (items ? flatten(items) : []))),
+      constants: (value === undefined ? values : [value]).map(String),
+    };
+  };
+  return flatten(root).flatMap(({ properties }) =>
+    properties ? [new Map(Object.entries(properties).map(([name, node]) => [name, toKinds(node)]))] : [],
+  );
+}
+
+function fits(fields: Fields, texts: readonly (readonly [string, string | File])[]): boolean {
+  return texts.every(([name, text]) => {
+    const { constants } = fields.get(name) ?? NO_KINDS;
+    return constants.length === 0 || constants.includes(String(text));
+  });
+}
+
+function joinFields(members: readonly Fields[]): Fields {
+  const joined = new Map<string, Kinds>();
+  for (const [name, { types, items }] of members.flatMap((fields) => [...fields])) {
+    const known = joined.get(name) ?? NO_KINDS;
+    joined.set(name, { ...known, types: known.types.union(types), items: known.items.union(items) });
   }
-  return kinds;
+  return joined;
 }
 
 const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;

@@ -15,7 +15,7 @@ import { sendLines } from '../request/send-body.ts';
 import { isRead, onClose, STOPPING, type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
-import { readJson, readParts } from './body-parsers.ts';
+import { readJsonBody, readParts } from './body-parsers.ts';
 import { runOnce } from './idempotency.ts';
 import type { AnyReply } from './implement.ts';
 import { createRateLimiter, findSender } from './rate-limit.ts';
@@ -92,7 +92,7 @@ export function serveOperations(find: FindOperations, { app, base, store, compre
     let parts: ReceivedForm | undefined;
     async function readBody(): Promise<unknown> {
       parts = facts.multipart && (await readParts(req, res, facts.multipart.maxBytes));
-      return parts ? parts.form : readJson(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES });
+      return parts ? parts.form : readJsonBody(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES });
     }
     const given: GivenInput = {
       params,
@@ -143,8 +143,10 @@ function toSearchParams(target: string): URLSearchParams {
 /** Finds the operations of a path. A step can guard it by its path, so case matters. A slash at the end does not. */
 export function createFinder(operations: readonly ServedOperation[]): FindOperations {
   const routes = new Map<string, Route>();
+  const names = new Set<string>();
   for (const operation of operations) {
-    const { path, method } = operation.facts;
+    const { name, facts } = operation;
+    const { path, method } = facts;
     const shape = path.replace(/:\w+/g, ':');
     const { byMethod = new Map<string, ServedOperation>(), pattern = path } = routes.get(shape) ?? {};
     if (pattern !== path)
@@ -152,6 +154,8 @@ export function createFinder(operations: readonly ServedOperation[]): FindOperat
         `Two operations have the paths ${pattern} and ${path}, which match the same URLs. Give the parameters the same names.`,
       );
     if (byMethod.has(method)) throw new WiringError(`Two operations have ${method} ${path}. Give one another path.`);
+    if (names.has(name)) throw new WiringError(`Two operations have the name ${name}. Rename one of them.`);
+    names.add(name);
     byMethod.set(method, operation);
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     routes.set(shape, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });

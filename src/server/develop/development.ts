@@ -12,6 +12,7 @@ import {
   type DevState,
   type ThrownInBrowser,
 } from '../../shared/develop-protocol.ts';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen-on.ts';
 import type { FailureContext } from '../errors/funnel.ts';
@@ -25,7 +26,7 @@ import { warnOfUnanswered } from './unanswered.ts';
 /** The messages of the supervisor (`bin/develop.mjs`) to the server. */
 type FromSupervisor =
   | {
-      readonly type: 'turn';
+      readonly type: 'handover';
       readonly state: DevState;
       readonly isFirst: boolean;
       /** The latest failures of earlier servers, by address. */
@@ -34,7 +35,7 @@ type FromSupervisor =
   | { readonly type: 'state'; readonly state: DevState }
   | { readonly type: 'refused'; readonly code: string };
 
-type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
+type Handover = Extract<FromSupervisor, { readonly type: 'handover' }>;
 
 /**
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
@@ -44,8 +45,8 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   const streams = new Set<Response>();
   // An error that an app emits, such as that of listen(), ends this process before the previous one is stopped.
   await nextIteration();
-  const turn = await takeTurn();
-  let { state } = turn;
+  const handover = await waitForHandover();
+  let { state } = handover;
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
     const { error } = message.state;
@@ -58,7 +59,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
   }
 
-  const failures = new Map(turn.failures);
+  const failures = new Map(handover.failures);
 
   function onFailure(address: string, error: unknown, context: FailureContext): void {
     const { info, origin, routeId } = context;
@@ -99,7 +100,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
 
   return {
     /** No earlier server has listened, so notices about the settings are not in the terminal yet. */
-    isFirst: turn.isFirst,
+    isFirst: handover.isFirst,
     /** `/_dev/…`: the state of the build, and a stream of its changes. Watches all other requests. */
     routes,
     /** Remembers a failure for the page that shows its address. */
@@ -111,10 +112,10 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   };
 }
 
-function takeTurn(): Promise<Turn> {
+function waitForHandover(): Promise<Handover> {
   return new Promise((resolve) => {
     process.on('message', function onMessage(message: FromSupervisor) {
-      if (message.type !== 'turn') return;
+      if (message.type !== 'handover') return;
       process.off('message', onMessage);
       resolve(message);
     });
@@ -156,7 +157,7 @@ class FilesOnDemand extends Map<string, PublicFile> {
     if (known) return known;
     const file = readPublicFile(this.#directory, url);
     // A name without a hash can be another file the next time.
-    if (file && url.startsWith('/assets/')) this.set(url, file);
+    if (file && url.startsWith(ASSET_PREFIX)) this.set(url, file);
     return file;
   }
 }

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { say } from '../../shared/rendering/language.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
-import { HttpError, read, statusOf, VisitorGone } from '../request/http-error.ts';
+import { DIGEST_HEADER } from '../../shared/wire/protocol.ts';
+import { HttpError, statusOf, VisitorGone } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { brokenResponses, type ErrorHandler } from '../request/step.ts';
@@ -146,13 +148,14 @@ function addHeaders(
   error: unknown,
   { shown, isOperation }: { readonly shown: PageError; readonly isOperation: boolean },
 ): void {
-  if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
-  const headers = read(error, 'headers');
+  if (shown.digest) res.setHeader(DIGEST_HEADER, shown.digest);
+  const headers = readProperty(error, 'headers');
   if (typeof headers !== 'object' || headers === null) return;
-  const isForVisitor = shown.kind !== 'failure' && (error instanceof HttpError || read(error, 'expose') === true);
+  const isForVisitor =
+    shown.kind !== 'failure' && (error instanceof HttpError || readProperty(error, 'expose') === true);
   for (const name of Object.keys(headers)) {
     const isSent = isForVisitor ? !OUR_HEADERS.test(name) : !isOperation && HARMLESS_HEADERS.test(name);
-    if (isSent) trySetHeader(res, name, read(headers, name));
+    if (isSent) trySetHeader(res, name, readProperty(headers, name));
   }
 }
 

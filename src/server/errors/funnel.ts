@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { toAddress } from '../../shared/reporting/address.ts';
+import { causesOf } from '../../shared/reporting/causes.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
 import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
 import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
@@ -7,10 +9,10 @@ import { RETRY_HEADER } from '../../shared/wire/protocol.ts';
 import type { FailureKind } from '../../shared/words.ts';
 import { BoundedMap } from '../request/bounded-map.ts';
 import type { Count } from '../request/counters.ts';
-import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
+import { isError, isVisitorGone, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
 import type { FailureContext, FailureMaker, Recorded } from './create-failure.ts';
-import { causesOf, readError } from './digest/read-error.ts';
+import { readError } from './digest/read-error.ts';
 import type { Failure, FailureOrigin, Reporter, ToFailureUrl, Visitor } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
@@ -67,14 +69,15 @@ export function createFunnel(
   const retries = new Retries();
 
   function toAddressOf(error: unknown, context: FailureContext): string {
-    const chain = causesOf(error);
+    const chain = causesOf(error, isError);
     const address = addresses.find(chain, context.info) ?? record({ error }, context);
     addresses.set(chain, context.info, address);
     return address;
   }
 
   function record(event: Recorded, context: FailureContext): string {
-    const { failure, visitor, scrubber } = make(event, context);
+    const made = make(event, context);
+    const { failure, visitor, scrubber } = made;
     const first = retries.find(failure.digest, context.info?.headers?.[RETRY_HEADER.toLowerCase()]);
     if (first !== undefined) return first;
     const address = toAddress(failure);
@@ -83,8 +86,8 @@ export function createFunnel(
     count('spillway_failures_total', { side: failure.side, kind: failure.kind });
     // First, so that a failure is stored before its address is shown.
     const { tracker } = sinks;
-    const isKept = tracker ? attempt(failure, () => tracker.record(failure, visitor)) : true;
-    for (const reporter of reporters) attempt(failure, () => reporter.report(failure, event.error));
+    const isKept = tracker ? attempt(made, () => tracker.record(failure, visitor)) : true;
+    for (const reporter of reporters) attempt(made, () => reporter.report(failure, event.error));
     const words = WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
     sinks.onFailure?.(address, event.error, context);
@@ -96,17 +99,24 @@ export function createFunnel(
     try {
       return toFailure(recorded, context);
     } catch (cause) {
-      writeLine(log, { stack: readError(cause).stack }, 'A failure is recorded without its request.');
-      return toFailure(recorded, { origin: context.origin, route: context.route, routeId: context.routeId });
+      const { origin, route, routeId } = context;
+      const made = toFailure(recorded, { origin, route, routeId });
+      writeLine(
+        log,
+        { stack: made.scrubber.text(readError(cause).stack) },
+        'A failure is recorded without its request.',
+      );
+      return made;
     }
   }
 
   /** Catches errors of the store and of reporters, so that one failure does not turn into another. */
-  function attempt(failure: Failure, work: () => unknown): boolean {
+  function attempt({ failure, scrubber }: ReturnType<FailureMaker>, work: () => unknown): boolean {
     try {
       return work() === true;
     } catch (cause) {
-      writeLine(log, { digest: failure.digest, occurrence: failure.occurrence, stack: readError(cause).stack }, FAILED);
+      const { digest, occurrence } = failure;
+      writeLine(log, { digest, occurrence, stack: scrubber.text(readError(cause).stack) }, FAILED);
       return false;
     }
   }
@@ -124,7 +134,7 @@ export function createFunnel(
     record: (event, context) => record(event, inRequest(context)),
     fail(error, given) {
       const context = inRequest(given);
-      if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
+      if (causesOf(error, isError).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
         return pass({ kind: 'gone' }, 'visitor-gone');
       }
       const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
@@ -235,7 +245,7 @@ function fromControlFlow(response: ControlFlowResponse): Disposition | undefined
 
 /** True for the error of a body parser when the visitor leaves in the middle of an upload. */
 function isAbortedUpload(error: unknown): boolean {
-  return read(error, 'type') === 'request.aborted';
+  return readProperty(error, 'type') === 'request.aborted';
 }
 
 function isWeakKey(value: unknown): value is WeakKey {
@@ -245,7 +255,7 @@ function isWeakKey(value: unknown): value is WeakKey {
 /** One line for each failure. If the failure could not be stored, the line contains all of it. */
 function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber): object {
   const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
-  const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
+  const [own, ...causes] = error === undefined ? [] : causesOf(error, isError).map((link) => readError(link).stack);
   return {
     digest,
     occurrence,

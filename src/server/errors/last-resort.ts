@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type EngineText, type Language, say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
+import { DIGEST_HEADER } from '../../shared/wire/protocol.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody } from '../request/send-body.ts';
@@ -26,7 +27,7 @@ export const PLAIN_PAGE_POLICY = [
 
 /** Ends the reply with the last-resort page. */
 export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
-  if (error.digest) res.setHeader('X-Error-Digest', error.digest);
+  if (error.digest) res.setHeader(DIGEST_HEADER, error.digest);
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
   const { host, language } = requestInfo(req);
   const body = renderLastResort(error, host, language);

@@ -77,8 +77,7 @@ interface Parts {
   readonly budget: number;
 }
 
-function buildScrubber(parts: Parts): Scrubber {
-  const { keys, patterns, known, budget } = parts;
+function buildScrubber({ keys, patterns, known, budget }: Parts): Scrubber {
   const done = new Map<string, string>();
   let left = budget;
 
@@ -119,8 +118,8 @@ function buildScrubber(parts: Parts): Scrubber {
     // `data:` is followed by a file, not by an address.
     url: (url) => (/^data:/i.test(url) ? `${scrubOnce(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubOnce(url)),
     value: (value) => scrubValue(value, scrubber, budget === Number.POSITIVE_INFINITY ? undefined : REPORT_NODES),
-    with: (values) => buildScrubber({ ...parts, known: known.with(values) }),
-    forReport: (values) => buildScrubber({ ...parts, known: known.withRequest(values), budget: REPORT_BUDGET }),
+    with: (values) => buildScrubber({ keys, patterns, known: known.with(values), budget }),
+    forReport: (values) => buildScrubber({ keys, patterns, known: known.withRequest(values), budget: REPORT_BUDGET }),
     hides: keys.isSecret,
     hidesInQuery: keys.isSecretInQuery,
   };

@@ -6,7 +6,7 @@ import {
   MAX_REPORTED_ERRORS,
   MAX_REPORTED_FRAMES,
   MAX_VALUE_LENGTH,
-} from '../../shared/limits.ts';
+} from '../../shared/shared-limits.ts';
 import { KiB } from '../../shared/units.ts';
 import type { ErrorRecord, Failure } from './failure.ts';
 

@@ -1,12 +1,13 @@
 import pino, { type Level, type Logger } from 'pino';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import { PROBE_PATHS } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { brokenResponses, cutResponses, isStream, type Step } from '../request/step.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Probes and scrapers call these every second. */
-const QUIET = new Set(['/livez', '/readyz', '/metrics']);
+/** Requests for them are logged at the level `debug`. */
+const QUIET: ReadonlySet<string> = new Set(PROBE_PATHS);
 
 /** The route of an existing app's requests in metrics. Those that it does not find are often scans. */
 const EXISTING_APP = 'existing app';

@@ -5,11 +5,12 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import { readProperty } from '../../shared/reporting/read-property.ts';
 import type { HeaderList } from '../connection/http-server.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
 import { PRODUCT_FILE, WiringError } from '../errors/wiring-error.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
-import { HttpError, read, statusOf, unsupportedMediaType } from '../request/http-error.ts';
+import { HttpError, statusOf, unsupportedMediaType } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
@@ -248,7 +249,7 @@ async function importApp(file: string, root: string): Promise<RequestHandler> {
 
 /** Node says this of an app that was written for CommonJS. */
 function explainModules(error: unknown): never {
-  if (!/^(?:require|module|exports) is not defined in ES module scope/.test(String(read(error, 'message'))))
+  if (!/^(?:require|module|exports) is not defined in ES module scope/.test(String(readProperty(error, 'message'))))
     throw error;
   throw new WiringError(
     'The existing app uses CommonJS. Put a package.json with {"type": "commonjs", "private": true} into its folder.',

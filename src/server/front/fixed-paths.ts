@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Second } from '../../shared/units.ts';
 import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
+import type { PROBE_PATHS } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendJson, sendText } from '../request/send-body.ts';
 import { onClose, type Step } from '../request/step.ts';
@@ -18,6 +19,8 @@ interface FixedPath {
 }
 
 export type FixedPaths = Readonly<Record<string, FixedPath>>;
+
+type Probes = Partial<Record<(typeof PROBE_PATHS)[number], FixedPath>>;
 
 /**
  * Answers paths that are served before the host check, because probes and scrapers name an address as the host.
@@ -58,7 +61,7 @@ export function health(readiness: Readiness): FixedPaths {
         sendJson(res, draining ? 503 : 200, { status: draining ? 'draining' : 'ready', ...details?.() });
       },
     },
-  };
+  } satisfies Probes;
 }
 
 /**
@@ -73,7 +76,7 @@ export function metricsPage(
   const answer = forReaders(checkToken, async (_req, res) => {
     sendBody(res, 200, { type: metrics.contentType, body: await metrics.write() });
   });
-  return { '/metrics': { methods: 'GET, HEAD', answer } };
+  return { '/metrics': { methods: 'GET, HEAD', answer } } satisfies Probes;
 }
 
 /** The path that `npm start -- --check <url>` posts to. */

@@ -43,14 +43,6 @@ export function parseMailAddress(text: string): string | undefined {
   return MAIL_ADDRESS.test(text) ? text : undefined;
 }
 
-/** Splits a list at its commas. */
-export function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
 function isDecodable({ username, password }: URL): boolean {
   return decodePercent(username) !== undefined && decodePercent(password) !== undefined;
 }

@@ -1,6 +1,6 @@
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { createRouteTree, type RouteTree } from '../../shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
+import { MAX_ACTION_BYTES } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { createArgsMaker } from './loader-args.ts';
@@ -17,6 +17,7 @@ export async function loadApp<Own extends object, Shared extends object>({
   settings,
 }: PagesOptions<Own, Shared>): Promise<LoadedPageApp> {
   const { document, errorPages, family } = app;
+  const { isSecret, compression = false, deadlineMs = RENDER_DEADLINE, maxActionBytes = MAX_ACTION_BYTES } = settings;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
@@ -30,7 +31,7 @@ export async function loadApp<Own extends object, Shared extends object>({
     document,
     errorPages,
     args: createArgsMaker(app as unknown as PageApp, server), // it gets the app's own `sharedContext`
-    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
+    settings: { isSecret, compression, deadlineMs, maxActionBytes },
   };
 }
 

@@ -203,8 +203,8 @@ export async function addSearch<Args extends LoaderArgs>(
 }
 
 /**
- * Returns the combined version of the matched routes, or undefined if a loader has none or throws. The loader itself
- * then reports the error.
+ * Returns the combined version of the matched routes, or undefined if a loader has none. Also if one throws: the page is
+ * then loaded without a version.
  */
 export async function readVersion(pageRequest: PageRequest, pages: PageTable): Promise<string | undefined> {
   const loading = pageRequest.match.ids.map((id) => pages[id]).filter((page) => page?.loader);
@@ -218,7 +218,8 @@ export async function readVersion(pageRequest: PageRequest, pages: PageTable): P
   }
   try {
     return await untilEnd(pageRequest, read);
-  } catch {
+  } catch (error) {
+    pageRequest.fail(error, 'loader');
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 import type { Request as ExpressRequest } from 'express';
 import type { Params } from 'react-router';
 import { fetchWithRetry } from '../../shared/fetch-with-retry.ts';
-import { PAGE_DATA_ATTEMPTS } from '../../shared/limits.ts';
 import type { RenderMode } from '../../shared/routing/routes.ts';
+import { PAGE_DATA_ATTEMPTS } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 import type { RequestInfo, Trace } from '../request/request-info.ts';
 import { createTraceHeaders, mergeBaggage } from '../request/trace-headers.ts';
@@ -13,9 +13,10 @@ import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
 export function createArgsMaker(
   { createContext, sharedContext = {} }: Pick<PageApp, 'createContext' | 'sharedContext'>,
-  { log, origins, traceTargets, traced = {} }: Pick<PageServer, 'log' | 'origins' | 'traceTargets' | 'traced'>,
+  { log, origins, traces }: Pick<PageServer, 'log' | 'origins' | 'traces'>,
 ): LoaderArgsMaker {
-  const traceHeaders = createTraceHeaders(traced);
+  const { targets: traceTargets, project } = traces ?? { targets: [], project: {} };
+  const traceHeaders = createTraceHeaders(project);
   return {
     async forVisitor(pageRequest, request, response) {
       const own = await createContext?.({ ...sharedContext, request, response });

@@ -1,4 +1,4 @@
-import { STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { STATIC_STALE_TIME } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 
 /** What a cache has to know about a page. */

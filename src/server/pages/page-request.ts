@@ -88,7 +88,7 @@ export abstract class PageRequest {
   }
 
   /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
-  onLateAbort(listener: ((reason: Error) => void) | undefined): void {
+  onDeferredAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tellLate = listener;
     if (this.#endedBy) listener?.(this.#endedBy);
   }

@@ -3,7 +3,7 @@ import type { Response as ExpressResponse } from 'express';
 import { toLocalLocation } from '../../shared/routing/control-flow.ts';
 import type { Encoded } from '../../shared/wire/encode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
-import { BUILD_HEADER, WIRE_TYPE } from '../../shared/wire/protocol.ts';
+import { BUILD_HEADER, DIGEST_HEADER, NDJSON_TYPE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -86,15 +86,15 @@ export function setDocumentHeaders(answer: Answer, { payload, status, nonce }: D
 
 const UNAVAILABLE = 503;
 /** When a client can ask again for a page that is not available (s). */
-const RETRY_AFTER = 5;
+const PAGE_RETRY_AFTER = 5;
 
 /** Sets the status and the digest of a failure, for the visitor and for the log. */
 export function setStatus({ response }: Answer, status: number, digest: string | undefined): void {
   response.statusCode = status;
-  if (status === UNAVAILABLE && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', RETRY_AFTER);
+  if (status === UNAVAILABLE && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', PAGE_RETRY_AFTER);
   if (!digest) return;
   requestInfo(response.req).digest = digest;
-  response.setHeader('X-Error-Digest', digest);
+  response.setHeader(DIGEST_HEADER, digest);
 }
 
 /** Returns the address of the failure that a page shows. */
@@ -125,7 +125,7 @@ export async function sendEncoded(
   { pageRequest, response }: PageExchange,
   { head, late }: Pick<Encoded, 'late'> & Partial<Encoded>,
 ): Promise<void> {
-  response.setHeader('Content-Type', WIRE_TYPE);
+  response.setHeader('Content-Type', NDJSON_TYPE);
   if (pageRequest.method === 'HEAD') {
     response.end();
     if (late) pageRequest.abort(new VisitorGone()); // no one waits for deferred values

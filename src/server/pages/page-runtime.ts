@@ -42,10 +42,8 @@ export interface PageServer {
   readonly log: AppLog;
   readonly policy: ContentPolicy;
   readonly origins: Origins;
-  /** Origins to which `context.fetch` sends trace headers. */
-  readonly traceTargets: readonly string[];
-  /** The project that trace headers name. */
-  readonly traced?: TracedProject | undefined;
+  /** The origins to which `context.fetch` sends trace headers, and the project that these name. By default none. */
+  readonly traces?: { readonly targets: readonly string[]; readonly project: TracedProject } | undefined;
   /** Limits renders and counts pages in progress; undefined for no limit. */
   readonly limiter: RenderLimiter | undefined;
 }

@@ -15,7 +15,7 @@ export interface Schema<Output = unknown> {
   };
 }
 
-export type OutputOf<Given extends Schema> = NonNullable<Given['~standard']['types']>['output'];
+export type SchemaOutput<Given extends Schema> = NonNullable<Given['~standard']['types']>['output'];
 
 /**
  * Parses the search of a URL, `?page=2`. Values that are not valid are ignored, because visitors edit URLs and links get

@@ -2,7 +2,7 @@ import type { ParamsIn, PathOf, SearchSchema } from '../../shared/routing/href.t
 import type { TypedHalf } from '../../shared/routing/page-props.ts';
 import type { RouteIdOf, RouteLine } from '../../shared/routing/routes.ts';
 import type { AppLog } from '../request/app-log.ts';
-import type { OutputOf, Schema } from './schema.ts';
+import type { Schema, SchemaOutput } from './schema.ts';
 
 /** The part of `context` that every loader, action and guard has. */
 export interface LoaderContext {
@@ -120,7 +120,7 @@ type PageArgs<Context, Path extends string | undefined, Search> = LoaderArgs<Con
   readonly search: SearchOf<Search>;
 };
 
-type SearchOf<Search> = Search extends Schema ? OutputOf<Search> : undefined;
+type SearchOf<Search> = Search extends Schema ? SchemaOutput<Search> : undefined;
 
 /** The part of a value that a URL can have, which is text or a list of text. */
 type TextIn<Value> = unknown extends Value

@@ -1,6 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { isbot } from 'isbot';
-import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
+import { FULL_PAGE_KEY } from '../../shared/wire/protocol.ts';
 import type { Disposition, FailureContext } from '../errors/funnel.ts';
 import { remember } from '../request/bounded-map.ts';
 import { VisitorGone } from '../request/http-error.ts';
@@ -38,7 +38,7 @@ export class VisitorPageRequest extends PageRequest {
   constructor(runtime: PageRuntime, { request, response, match, path, search }: VisitorRequest) {
     const info = requestInfo(request);
     const { deadlineMs } = runtime.app.settings;
-    super({ match, info, method: request.method, path, search: withoutKey(search, WHOLE_KEY), deadlineMs });
+    super({ match, info, method: request.method, path, search: withoutKey(search, FULL_PAGE_KEY), deadlineMs });
     this.#runtime = runtime;
     this.#request = request;
     this.#response = response;

@@ -1,5 +1,5 @@
-import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { toOccurrence } from '../../shared/reporting/address.ts';
+import { MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { Minute, Second } from '../../shared/units.ts';
 import type { FailureKind } from '../../shared/words.ts';
 import type { Failure, StackFrame, Visitor } from '../errors/failure.ts';
@@ -10,7 +10,7 @@ import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts
 import { toReportedFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents } from './memory.ts';
-import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toText } from './read-report.ts';
+import { isRecord, type JsonRecord, parseReportJson, toCleanText, toLine, toPosition } from './read-report.ts';
 import { type MakeReportDigest, type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
 
 /** The rates for reports of browsers: one per minute says as much about a digest as all of them. */
@@ -196,7 +196,7 @@ function toExtra(
   scrubber: ReportScrubber,
 ): Record<string, string | number> {
   const given = names.flatMap((name): [string, string][] => {
-    const text = toText(body[name], 4 * MAX_VALUE_LENGTH);
+    const text = toCleanText(body[name], 4 * MAX_VALUE_LENGTH);
     return text === undefined ? [] : [[name, text]];
   });
   const all = [...Object.entries(own), ...given].map(([name, value]): [string, string | number] => [

@@ -1,7 +1,7 @@
-import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../shared/limits.ts';
+import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../shared/shared-limits.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../limits.ts';
-import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './read-report.ts';
+import { isRecord, type JsonRecord, toCleanText, toLine, toList, toPosition, toRecord } from './read-report.ts';
 import { type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
 
 /** The longest name of a script (UTF-16 code units). */
@@ -95,7 +95,7 @@ function toClass(type: unknown, scrubber: ReportScrubber): string {
 }
 
 function toMessage(value: unknown, scrubber: ReportScrubber): string {
-  return toScrubbed(toText(value, 2 * MAX_MESSAGE_LENGTH) ?? '', scrubber, MAX_MESSAGE_LENGTH);
+  return toScrubbed(toCleanText(value, 2 * MAX_MESSAGE_LENGTH) ?? '', scrubber, MAX_MESSAGE_LENGTH);
 }
 
 function toFrames(stacktrace: unknown, sender: ReportSender): StackFrame[] {
@@ -118,7 +118,7 @@ function toFrame(frame: JsonRecord, sender: ReportSender): StackFrame {
 function findComponentStack(event: JsonRecord, boundary: JsonRecord | undefined): string | undefined {
   const given = toRecord(toRecord(event.contexts).react).componentStack ?? toRecord(event.extra).componentStack;
   // Twice the length that is kept, because the text is cut after it is scrubbed.
-  const stack = toText(given, 2 * MAX_COMPONENT_STACK_LENGTH);
+  const stack = toCleanText(given, 2 * MAX_COMPONENT_STACK_LENGTH);
   if (stack !== undefined || !boundary) return stack;
   const names = toList(toRecord(boundary.stacktrace).frames)
     .slice(-MAX_REPORTED_FRAMES)

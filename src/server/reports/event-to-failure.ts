@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isAddress, toOccurrence } from '../../shared/reporting/address.ts';
 import { REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
+import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { Day, Minute, Second } from '../../shared/units.ts';
 import type { FailureKind } from '../../shared/words.ts';
 import type { Failure, RequestRecord } from '../errors/failure.ts';
@@ -10,10 +10,16 @@ import { MAX_REPORT_AGE } from '../limits.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './read-report.ts';
-import { type KnownBuild, type Reading, type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
+import {
+  type PublishedBuild,
+  type ReportContext,
+  type ReportScrubber,
+  type ReportSender,
+  toScrubbed,
+} from './report-parts.ts';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
-const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
+const BROWSER_KINDS: ReadonlySet<string> = new Set<FailureKind>([
   'exception',
   'hydration',
   'load',
@@ -36,7 +42,7 @@ const MAX_URL_LENGTH = 2000;
 const MAX_BREADCRUMB_AGE = Day;
 const MAX_AHEAD = Minute;
 
-const NO_BUILD: KnownBuild = { build: '', release: '' };
+const NO_BUILD: PublishedBuild = { build: '', release: '' };
 
 /**
  * Turns an event from the tunnel into a failure. It ignores everything that a stranger can forge:
@@ -46,7 +52,7 @@ export async function toFailure(
   event: JsonRecord,
   id: string,
   sender: ReportSender,
-  { makeDigest, findBuild, isRoute }: Reading,
+  { makeDigest, findBuild, isRoute }: ReportContext,
 ): Promise<Failure> {
   const { scrubber } = sender;
   const given = toRecord(event.tags);
@@ -91,7 +97,7 @@ export function toEventId(...given: readonly unknown[]): string {
 }
 
 /** Returns the build that the event names, or `NO_BUILD` if it is unknown. */
-export async function readBuild(event: JsonRecord, findBuild: Reading['findBuild']): Promise<KnownBuild> {
+export async function readBuild(event: JsonRecord, findBuild: ReportContext['findBuild']): Promise<PublishedBuild> {
   for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
     const named = typeof value === 'string' && value.length <= 200 ? value : '';
     const known = named === '' ? undefined : await findBuild(named);
@@ -118,11 +124,11 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
 
 function readKind(tags: JsonRecord): FailureKind | undefined {
   const kind = tags[REPORT_TAGS.kind];
-  return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set has only kinds
+  return typeof kind === 'string' && BROWSER_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set has only kinds
 }
 
 /** Reads the route, which SDKs call the transaction. */
-function readRoute({ transaction }: JsonRecord, isRoute: Reading['isRoute']): string | undefined {
+function readRoute({ transaction }: JsonRecord, isRoute: ReportContext['isRoute']): string | undefined {
   const given = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
   return given && isRoute(transaction) ? transaction : undefined;
 }

@@ -1,8 +1,9 @@
+import { readProperty } from '../../shared/reporting/read-property.ts';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import type { ErrorRecord, Failure, RequestRecord } from '../errors/failure.ts';
-import { read } from '../request/http-error.ts';
 
 /** Why an error is not reported: the label `reason` of `spillway_reports_ignored_total`. */
-type NoiseReason =
+type IgnoredReason =
   /** Thrown on purpose: a redirect, not found, forbidden, unauthorized, a public error. */
   | 'outcome'
   /** A transaction of a page that does not exist. */
@@ -48,14 +49,14 @@ const EARLY_MESSAGE = /^(?:Uncaught )?TypeError: (?:Failed to fetch|NetworkError
  * translated page whose nodes React cannot remove, a chunk that does not load, and `Script error.`, which is a separate
  * incident.
  */
-export function noiseOf({ errors, request }: Seen): NoiseReason | undefined {
+export function ignoredReasonOf({ errors, request }: Seen): IgnoredReason | undefined {
   const [error] = errors;
   if (!error) return undefined;
   if (error.class === 'ControlFlowResponse') return 'outcome';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
   if (MEDIA_MESSAGE.test(error.message)) return 'media';
   if (error.class === 'Error' && EARLY_MESSAGE.test(error.message)) return 'leaving';
-  return hasOwnFrame(errors, request?.url) ? undefined : foreignNoiseOf(errors, error);
+  return hasOwnFrame(errors, request?.url) ? undefined : foreignReasonOf(errors, error);
 }
 
 /**
@@ -63,17 +64,17 @@ export function noiseOf({ errors, request }: Seen): NoiseReason | undefined {
  * such names.
  */
 export function isNotFoundTransaction(payload: unknown): boolean {
-  const contexts = read(payload, 'contexts');
-  const trace = read(contexts, 'trace');
+  const contexts = readProperty(payload, 'contexts');
+  const trace = readProperty(contexts, 'trace');
   const statuses = [
-    read(read(contexts, 'response'), 'status_code'),
-    read(read(trace, 'data'), 'http.response.status_code'),
-    read(read(payload, 'tags'), 'http.status_code'),
+    readProperty(readProperty(contexts, 'response'), 'status_code'),
+    readProperty(readProperty(trace, 'data'), 'http.response.status_code'),
+    readProperty(readProperty(payload, 'tags'), 'http.status_code'),
   ];
-  return read(trace, 'status') === 'not_found' || statuses.some((status) => status === 404 || status === '404');
+  return readProperty(trace, 'status') === 'not_found' || statuses.some((status) => status === 404 || status === '404');
 }
 
-function foreignNoiseOf(errors: Seen['errors'], { message }: ErrorRecord): NoiseReason | undefined {
+function foreignReasonOf(errors: Seen['errors'], { message }: ErrorRecord): IgnoredReason | undefined {
   const isForeign = errors.some(({ frames }) => frames.some(({ file }) => EXTENSION_SCHEME.test(file)));
   if (isForeign || EXTENSION_MESSAGE.test(message)) return 'extension';
   if (IN_APP_MESSAGE.test(message)) return 'in-app-browser';
@@ -84,7 +85,7 @@ function hasOwnFrame(errors: Seen['errors'], pageUrl = ''): boolean {
   const origin = /^https?:\/\/[^/?#]+/i.exec(pageUrl)?.[0];
   return errors.some(({ frames }) => {
     return frames.some(({ file }) => {
-      return /^(?:client|server)\//.test(file) || (origin !== undefined && file.startsWith(`${origin}/assets/`));
+      return /^(?:client|server)\//.test(file) || (origin !== undefined && file.startsWith(origin + ASSET_PREFIX));
     });
   });
 }

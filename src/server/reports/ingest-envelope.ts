@@ -1,16 +1,16 @@
-import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { Second } from '../../shared/units.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
-import { isNotFoundTransaction, noiseOf } from './ignored-errors.ts';
+import { ignoredReasonOf, isNotFoundTransaction } from './ignored-errors.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
 import {
-  type KnownBuild,
-  type Reading,
+  type PublishedBuild,
+  type ReportContext,
   type ReportScrubber,
   type ReportSender,
   toScrubbed,
@@ -18,7 +18,7 @@ import {
 } from './report-parts.ts';
 
 interface EnvelopesOptions {
-  readonly reading: Reading;
+  readonly reading: ReportContext;
   /** What was received before. */
   readonly memory: {
     readonly newIncidents: NewIncidents;
@@ -119,13 +119,13 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 
   async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {
     const { echoOf } = failure;
-    const noise = noiseOf(failure);
-    const reason = noise ?? (echoOf === undefined || (await echoes.admit(echoOf)) ? undefined : 'echo');
+    const ignored = ignoredReasonOf(failure);
+    const reason = ignored ?? (echoOf === undefined || (await echoes.admit(echoOf)) ? undefined : 'echo');
     if (reason !== undefined) {
       countIgnored(reason);
       countItem('event', upstream ? 'dropped' : 'kept');
       // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
-      return { stored: true, digest: noise === undefined ? failure.digest : undefined };
+      return { stored: true, digest: ignored === undefined ? failure.digest : undefined };
     }
     const kept = echoOf === undefined ? await newIncidents.admit(failure) : failure;
     const stored = keep(kept, visitor);
@@ -173,7 +173,7 @@ function tryItem(type: ReadType, payload: Uint8Array): JsonRecord | undefined {
 /** Facts from the server that replace those of the sender. */
 interface Believed {
   readonly id: string;
-  readonly build: KnownBuild;
+  readonly build: PublishedBuild;
   readonly environment: string;
 }
 

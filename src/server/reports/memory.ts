@@ -3,7 +3,7 @@ import type { Failure } from '../errors/failure.ts';
 import { ECHO_AGE } from '../limits.ts';
 import { BoundedMap } from '../request/bounded-map.ts';
 import type { Count } from '../request/counters.ts';
-import type { KnownBuild, MakeReportDigest } from './report-parts.ts';
+import type { MakeReportDigest, PublishedBuild } from './report-parts.ts';
 
 /** The most new incidents per hour from browser reports. */
 const MAX_AN_HOUR = 50;
@@ -138,9 +138,9 @@ export function createRecentIds({ now = () => performance.now(), maxIds = MAX_ID
 /** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
 const BUILDS_INTERVAL = 1 * Minute;
 
-interface KnownBuildsOptions {
+interface PublishedBuildsOptions {
   /** The running build. */
-  readonly own: KnownBuild;
+  readonly own: PublishedBuild;
   /** Lists the builds in the store. Of two with the same release, the newer one comes first. */
   readonly list: () => Promise<readonly { readonly id: string; readonly release: string }[]>;
   /** Milliseconds, monotonic. */
@@ -152,7 +152,7 @@ interface KnownBuildsOptions {
  * a deployment report to a server that has just started. Without their build, errors cannot be mapped to the
  * source.
  */
-export function createKnownBuilds({ own, list, now = () => performance.now() }: KnownBuildsOptions) {
+export function createPublishedBuilds({ own, list, now = () => performance.now() }: PublishedBuildsOptions) {
   let known = index([own]);
   let knownSince = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
@@ -172,7 +172,7 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
     asking ??= ask();
     return asking;
   }
-  return async function findBuild(named: string): Promise<KnownBuild | undefined> {
+  return async function findBuild(named: string): Promise<PublishedBuild | undefined> {
     if (!known.has(named) && (asking || now() - knownSince >= BUILDS_INTERVAL)) await refresh();
     return known.get(named);
   };
@@ -182,8 +182,8 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
  * Maps names to builds. An id wins over a release with the same name, and the first build of a release wins,
  * because the running build can have the release name of an earlier one.
  */
-function index(builds: readonly KnownBuild[]): Map<string, KnownBuild> {
-  const byName = new Map<string, KnownBuild>();
+function index(builds: readonly PublishedBuild[]): Map<string, PublishedBuild> {
+  const byName = new Map<string, PublishedBuild>();
   const lastFirst = builds.toReversed();
   for (const known of lastFirst) byName.set(known.release, known);
   for (const known of lastFirst) byName.set(known.build, known);

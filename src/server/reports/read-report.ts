@@ -99,14 +99,14 @@ export function toList(value: unknown): readonly unknown[] {
 }
 
 /** Cuts text and removes control characters except tabs and line breaks. Undefined if it is empty or not text. */
-export function toText(value: unknown, maxLength: number): string | undefined {
+export function toCleanText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return value.slice(0, maxLength).replace(/[^\P{Cc}\t\n]/gu, ' ') || undefined;
 }
 
-/** Like `toText`, on one line. */
+/** Like `toCleanText`, on one line. */
 export function toLine(value: unknown, maxLength: number): string | undefined {
-  return toText(value, maxLength)?.replace(/\s+/g, ' ').trim() || undefined;
+  return toCleanText(value, maxLength)?.replace(/\s+/g, ' ').trim() || undefined;
 }
 
 /** Returns a line or column number, or 0 if the value cannot be one. */

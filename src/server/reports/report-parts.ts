@@ -10,16 +10,16 @@ export type ReportScrubber = Pick<Scrubber, 'text' | 'url' | 'value'>;
 export type MakeReportDigest = (input: DigestInput) => DigestResult;
 
 /** A build that was published to the store. */
-export interface KnownBuild {
+export interface PublishedBuild {
   readonly build: string;
   readonly release: string;
 }
 
 /** What is needed to read a report as a failure. */
-export interface Reading {
+export interface ReportContext {
   readonly makeDigest: MakeReportDigest;
   /** Returns the build with this id, or the newest one of this release. Undefined if it is unknown. */
-  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
+  readonly findBuild: (named: string) => Promise<PublishedBuild | undefined>;
   /** Whether a route has this pattern. Senders could invent others. */
   readonly isRoute: (pattern: string) => boolean;
 }

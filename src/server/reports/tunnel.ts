@@ -6,6 +6,7 @@ import { KiB, Second } from '../../shared/units.ts';
 import { listCredentials } from '../errors/create-failure.ts';
 import { createDigest } from '../errors/digest/create-digest.ts';
 import type { LocationTable } from '../errors/digest/location-table.ts';
+import { readError } from '../errors/digest/read-error.ts';
 import type { Failure, ToFailureUrl, Visitor } from '../errors/failure.ts';
 import { refuse } from '../errors/problem.ts';
 import { listRequestSecrets } from '../errors/scrub/secret-values.ts';
@@ -22,9 +23,9 @@ import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
-import { createEchoes, createKnownBuilds, createNewIncidents, createRecentIds } from './memory.ts';
+import { createEchoes, createNewIncidents, createPublishedBuilds, createRecentIds } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
-import type { KnownBuild, Reading, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
+import type { PublishedBuild, ReportContext, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
 interface TunnelRules {
@@ -47,7 +48,7 @@ interface Sinks {
 
 export interface TunnelOptions {
   readonly rules: TunnelRules;
-  readonly reading: Reading;
+  readonly reading: ReportContext;
   readonly sinks: Sinks;
   /** Also removes the request's credentials. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
@@ -70,7 +71,7 @@ const LIMITS: TunnelLimits = {
 };
 
 /** A report counts once more for each of these (bytes, decoded), because its time grows with its size: up to 12 ms. */
-const BYTES_PER_TURN = 16 * KiB;
+const BYTES_PER_REPORT = 16 * KiB;
 
 /** The content types of the Reporting API and `report-uri`, and plain JSON from a page of this site. */
 const REPORT_TYPES: ReadonlySet<string> = new Set([
@@ -80,7 +81,7 @@ const REPORT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** How long a sender waits if nothing can be stored (s). */
-const RETRY_AFTER = 30;
+const REPORT_RETRY_AFTER = 30;
 
 /**
  * Creates the step for reports from browsers: Sentry's envelopes by POST to exactly `path`, and the browser's
@@ -91,7 +92,7 @@ const RETRY_AFTER = 30;
 export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMITS }: TunnelOptions): Step {
   const { path, origins } = rules;
   const { tracker, upstream, count } = sinks;
-  const turns = createTurns(limits);
+  const limiter = createReportLimiter(limits);
   const keep = createKeep(sinks);
   const { makeDigest } = reading;
   const newIncidents = createNewIncidents({
@@ -110,7 +111,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const taken = await readReport({ req, res }, (bytes) => {
-      turns.charge(req, bytes);
+      limiter.charge(req, bytes);
       return takeEnvelope(bytes, toReportSender(req, origins, scrubberOf(req)));
     });
     const url = taken.digest !== undefined && (await rules.canOpen?.(req)) ? toUrl(taken) : undefined;
@@ -121,7 +122,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     await readReport({ req, res }, (bytes) => {
-      turns.charge(req, bytes);
+      limiter.charge(req, bytes);
       return takeBrowserReports(bytes, toReportSender(req, origins, scrubberOf(req)));
     });
     res.statusCode = 204;
@@ -154,7 +155,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
       return;
     }
     info.route = info.path;
-    const refusal = findRefusal(req, origins) ?? toWait(turns.take(req));
+    const refusal = findRefusal(req, origins) ?? toWait(limiter.take(req));
     if (refusal) {
       refuseReport(req, res, refusal);
       return;
@@ -164,7 +165,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 }
 
 /** Limits the reports of each sender, and of all. */
-function createTurns({ perAddress, together }: TunnelLimits) {
+function createReportLimiter({ perAddress, together }: TunnelLimits) {
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
   return {
@@ -172,7 +173,7 @@ function createTurns({ perAddress, together }: TunnelLimits) {
     take: (req: IncomingMessage): number => senders.take(toSender(requestInfo(req).address)) || all.take(''),
     /** Counts its size, which is only known later. */
     charge(req: IncomingMessage, { length }: Uint8Array): void {
-      const more = Math.floor(length / BYTES_PER_TURN);
+      const more = Math.floor(length / BYTES_PER_REPORT);
       senders.charge(toSender(requestInfo(req).address), more);
       all.charge('', more);
     },
@@ -184,9 +185,13 @@ function createKeep({ tracker, upstream, count, log }: Sinks): (failure: Failure
   return function keep(failure, visitor) {
     count('spillway_failures_total', { side: 'browser', kind: failure.kind });
     const stored = tracker?.record(failure, visitor) ?? true;
-    upstream?.report(failure);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    try {
+      upstream?.report(failure);
+    } catch (cause) {
+      log.error({ digest, occurrence, stack: readError(cause).stack }, 'A failure could not be reported.');
+    }
     if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
     // The upstream has the rest.
     else log.warn(tracker || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
@@ -226,12 +231,12 @@ function toWait(ms: number): HttpError | undefined {
 }
 
 function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: string | undefined): void {
-  if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
+  if (!stored) res.setHeader('Retry-After', REPORT_RETRY_AFTER);
   sendJson(res, stored ? 200 : 503, stored ? { id, digest, url } : {});
 }
 
 /** The server that answers. */
-interface Running extends KnownBuild {
+interface Running extends PublishedBuild {
   readonly namespace: string;
   readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
@@ -251,9 +256,9 @@ export function openTunnel(
   sinks: Sinks & { readonly tracker: Pick<OpenedTracker, 'listBuilds'> | undefined },
 ): (fail: ErrorHandler) => Step {
   const patterns = new Set(listPatterns(routes));
-  const reading: Reading = {
+  const reading: ReportContext = {
     makeDigest: (input) => createDigest(input, { namespace, table: table() }),
-    findBuild: createKnownBuilds({
+    findBuild: createPublishedBuilds({
       own: { build, release },
       list: async () => (await sinks.tracker?.listBuilds()) ?? [],
     }),

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { types } from 'node:util';
 import type { EngineText } from '../../shared/rendering/language.ts';
+import { readProperty } from '../../shared/reporting/read-property.ts';
 import type { PageError, PageErrorKind } from '../../shared/wire/payload.ts';
 
 /**
@@ -27,9 +28,13 @@ export function badRequest(message: string): HttpError {
   return new HttpError(400, message);
 }
 
-/** Makes a 404 for an API handler. A loader uses `notFound()`. */
+/** Makes a 404 for an API handler. A loader uses `notFound()`. It has no stack, which nobody reads and bots would pay for. */
 export function notFoundHere(): HttpError {
-  return new HttpError(404);
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new HttpError(404);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 export function methodNotAllowed(allow: string): HttpError {
@@ -76,15 +81,15 @@ export function toPublicError(error: unknown, isHandlers = false, isExpress = fa
   const status = statusOf(error);
   if (status === undefined) return undefined;
   if (isError(error) && error instanceof HttpError) return toPageError(status, error.words);
-  const isExposed = read(error, 'expose') === true;
+  const isExposed = readProperty(error, 'expose') === true;
   if (status >= 500 || !(isExpress || (isExposed && isError(error)))) return undefined;
-  const message = isHandlers && isExposed ? read(error, 'message') : undefined;
+  const message = isHandlers && isExposed ? readProperty(error, 'message') : undefined;
   return toPageError(status, typeof message === 'string' ? message : undefined);
 }
 
 /** Reads `status` or `statusCode` of an error, by Express's rules: an integer from 400 to 599. */
 export function statusOf(error: unknown): number | undefined {
-  return [read(error, 'status'), read(error, 'statusCode')].find(isErrorStatus);
+  return [readProperty(error, 'status'), readProperty(error, 'statusCode')].find(isErrorStatus);
 }
 
 function isErrorStatus(status: unknown): status is number {
@@ -133,14 +138,5 @@ export function isError(value: unknown): value is Error {
     return types.isNativeError(value) || value instanceof Error;
   } catch {
     return false; // a revoked Proxy
-  }
-}
-
-/** Reads a property of an untrusted value; undefined if reading it throws. */
-export function read(value: unknown, key: string): unknown {
-  try {
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -113,9 +113,14 @@ export function createOwnsPath(tracker: { readonly paths: readonly string[] } | 
   return (path) => own.test(path);
 }
 
+/** What probes and scrapers request, every second. */
+export const PROBE_PATHS = ['/livez', '/readyz', '/metrics'] as const;
+
+const TAKEN = new RegExp(`^(?:/api|/_data|/_dev|/_check|${PROBE_PATHS.join('|')})(?:/|$)`, 'i');
+
 /** Paths that Spillway reserves (the table in `docs/recipes/existing-app.md`). */
 export function isTakenPath(path: string): boolean {
-  return /^\/(?:api|_data|_dev|_check|livez|readyz|metrics)(?:\/|$)/i.test(path);
+  return TAKEN.test(path);
 }
 
 /**

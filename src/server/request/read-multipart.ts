@@ -11,7 +11,8 @@ import { badRequest, HttpError } from './http-error.ts';
 import { TOO_MANY_FIELDS } from './parse-body.ts';
 import { createUploadFolder, requireSpace } from './upload-folder.ts';
 
-/** The type of a form with files. */
+/** The types of a form: the usual one, and that with files. */
+export const URL_ENCODED = 'application/x-www-form-urlencoded';
 export const MULTIPART = 'multipart/form-data';
 
 export interface MultipartRequest {
@@ -139,7 +140,7 @@ function parseParts(boundary: string, parts: Part[]) {
   }
   const refuse = () => fail(badRequest(MALFORMED));
   const parser = new Busboy({
-    headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
+    headers: { 'content-type': `${MULTIPART}; boundary="${boundary}"` },
     // Texts too, because it would decode a text by the charset that its part names, and replace what is not UTF-8.
     isPartAFile: () => true,
     limits: { parts: MAX_FORM_FIELDS },

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KiB, Millisecond } from '../../shared/units.ts';
+import { NDJSON_TYPE } from '../../shared/wire/protocol.ts';
 
 /** Sends a whole response that must not be cached. Node leaves out the body of a response to HEAD. */
 export function sendBody(
@@ -37,8 +38,6 @@ export function endWith(res: ServerResponse, bytes: Buffer): void {
   else res.end(bytes);
 }
 
-export const LINES_TYPE = 'application/x-ndjson';
-
 /**
  * Sends values as lines of JSON (NDJSON), no faster than they are read: the next value is requested when there is room
  * for it, and none after the reader has left. Resolves in both cases, but only once the value is there that `lines` waits for.
@@ -50,7 +49,7 @@ export async function sendLines(
   response: ServerResponse,
   lines: AsyncIterable<unknown>,
 ): Promise<void> {
-  response.setHeader('Content-Type', LINES_TYPE);
+  response.setHeader('Content-Type', NDJSON_TYPE);
   if (request.method === 'HEAD') {
     response.end();
     return;

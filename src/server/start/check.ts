@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
+import { MAX_ACTION_BYTES } from '../../shared/shared-limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
 import { type Config, readConfig, SETTINGS } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';

@@ -1,25 +1,37 @@
-import { listPatterns } from '../../shared/routing/routes.ts';
+import type { Logger } from 'pino';
+import { listPatterns, type RouteLine } from '../../shared/routing/routes.ts';
+import type { Config } from '../config.ts';
 import type { ProductReporting } from '../define-product.ts';
 import { createFailureMaker } from '../errors/create-failure.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
 import { createFunnel, type FailureSinks } from '../errors/funnel.ts';
 import { reportTo } from '../errors/report.ts';
-import { createPathScrubber, listPathPatterns } from '../errors/scrub/secret-path.ts';
+import { listPathPatterns } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
-import { InFlight } from '../front/in-flight.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
+import type { Tracker } from '../tracker/tracker.ts';
 import type { Basics } from './basics.ts';
 
 export type Failures = Awaited<ReturnType<typeof openFailures>>;
 
+interface FailuresOptions {
+  readonly reporting: ProductReporting | undefined;
+  /** The routes of the product. */
+  readonly routes: readonly RouteLine[];
+  /** Tokens and other texts that no failure can contain. */
+  readonly secrets: readonly string[];
+  readonly tracker: Pick<Tracker, 'toUrl'> | undefined;
+}
+
 /** Opens the path from a thrown error to the log, the tracker and Sentry. */
-export async function openFailures(basics: Basics, reporting: ProductReporting | undefined) {
-  const { config, build, log, metrics, tracker } = basics;
+export async function openFailures(
+  { config, build, log, metrics }: Basics,
+  { reporting, routes, secrets, tracker }: FailuresOptions,
+) {
   const { dist, manifest, release } = build;
   const { count } = metrics;
-  const scrubber = createEnvironmentScrubber(basics);
-  const scrubPath = createPathScrubber(scrubber);
+  const scrubber = createEnvironmentScrubber(config, routes, secrets);
   const table = await createTable(dist, log);
   const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
   // Until the tracker has opened, a failure is only logged, in full.
@@ -36,11 +48,11 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
     toUrl: tracker?.toUrl,
   });
   reportTo(funnel);
-  return { funnel, sinks, scrubber, scrubPath, table, sentry, inFlight: new InFlight() };
+  return { funnel, sinks, scrubber, table, sentry };
 }
 
 /** Under `npm run dev`, positions come from the sources themselves. */
-async function createTable(dist: string, log: Basics['log']): Promise<() => LocationTable> {
+async function createTable(dist: string, log: Logger): Promise<() => LocationTable> {
   if (!process.env.SPILLWAY_DEV) return createTableLoader(dist, log);
   const { createSourceTable } = await import('../develop/source-table.ts');
   const table = createSourceTable(dist);
@@ -48,14 +60,13 @@ async function createTable(dist: string, log: Basics['log']): Promise<() => Loca
 }
 
 /** Creates a scrubber that knows the secrets in settings and in URL patterns, because a message can contain one. */
-function createEnvironmentScrubber({ config, routes, configured, access }: Basics): Scrubber {
-  const { scrubKeys: keys, scrubPatterns } = config;
+function createEnvironmentScrubber(
+  { scrubKeys: keys, scrubPatterns }: Config,
+  routes: readonly RouteLine[],
+  secrets: readonly string[],
+): Scrubber {
   const named = createScrubber({ keys });
   const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
-  return scrubber.with([
-    ...listEnvironmentSecrets(process.env, scrubber),
-    ...(configured?.secrets ?? []),
-    ...access.tokens.all.map(({ token }) => token),
-  ]);
+  return scrubber.with([...listEnvironmentSecrets(process.env, scrubber), ...secrets]);
 }

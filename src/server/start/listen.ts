@@ -9,7 +9,6 @@ import { describeNodeFloor } from '../connection/node-floor.ts';
 import { createStop, onStopSignal } from '../connection/stop.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { currentRequest } from '../request/request-info.ts';
-import type { Basics } from './basics.ts';
 import type { Connected } from './connect.ts';
 import type { Opened } from './open.ts';
 
@@ -33,10 +32,13 @@ export interface Listening {
  * @throws StartError
  */
 export async function listen(opened: Opened, { main, second, drain }: Connected): Promise<Listening> {
-  const { basics, development, tracker } = opened;
+  const { basics, failures, declared, development, tracker, close, flush } = opened;
   const { config, log } = basics;
   const isFirst = development?.isFirst !== false;
-  stopOnSignals(opened, drain);
+  const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
+  const stop = createStop({ drain, close, within, log, exit });
+  watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
+  onStopSignal((signal) => stop(0, signal));
   let url: string;
   let secondUrl: string | undefined;
   try {
@@ -46,7 +48,7 @@ export async function listen(opened: Opened, { main, second, drain }: Connected)
       secondUrl = await listenOn(second.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
     announce(url, log);
     keepRequestsYoung();
-    if (secondUrl !== undefined) log.info(`Also listening on ${secondUrl}${basics.tracker?.paths[0] ?? ''}`);
+    if (secondUrl !== undefined) log.info(`Also listening on ${secondUrl}${declared?.paths[0] ?? ''}`);
   } catch (error) {
     // Otherwise the next start would report that this process died.
     await tracker?.close();
@@ -59,24 +61,12 @@ export async function listen(opened: Opened, { main, second, drain }: Connected)
   // So that a process that is killed also makes the next start faster.
   setTimeout(flushCompileCache, CACHE_AFTER).unref();
   return { url, secondUrl };
-}
 
-function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Connected['drain']): void {
-  const { config, log, flush } = basics;
-  async function close(): Promise<void> {
-    await product.close();
-    await Promise.all([tracker?.close(), failures.sentry?.close()]);
-    log.info('Stopped.');
-  }
   function exit(code: number): void {
     tracker?.markEnded?.();
     flush();
     process.exit(code);
   }
-  const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
-  const stop = createStop({ drain, close, within, log, exit });
-  watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
-  onStopSignal((signal) => stop(0, signal));
 }
 
 interface ProcessFaultsOptions {
@@ -124,7 +114,7 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
 }
 
 /** Prints the URL at any log level and at once, because tools wait for this line. */
-function announce(url: string, log: Basics['log']): void {
+function announce(url: string, log: Logger): void {
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else console.log(`Listening on ${url}`); // which ignores an output that cannot be written
   log.flush(); // not the flush for the end of a process, which waits while the output is blocked
@@ -139,13 +129,13 @@ function keepRequestsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
-function warnOfNode(log: Basics['log']): void {
+function warnOfNode(log: Logger): void {
   const words = describeNodeFloor(process.versions.node);
   if (words !== undefined) log.warn(words);
 }
 
 /** Logs settings that are worth changing. */
-function logAdvice({ publicOrigins, isLoopback }: Config, log: Basics['log']): void {
+function logAdvice({ publicOrigins, isLoopback }: Config, log: Logger): void {
   if (isLoopback) {
     const more = publicOrigins.length === 0 ? ' In production, also set PUBLIC_ORIGINS=https://example.com.' : '';
     log.info(`Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.${more}`);

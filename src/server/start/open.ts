@@ -3,19 +3,19 @@ import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
 import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
 import { SETTINGS } from '../config.ts';
-import { toHttpUrl } from '../connection/listen-on.ts';
 import type { Product } from '../define-product.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
 import { loadExistingApp } from '../front/existing-app.ts';
+import { InFlight } from '../front/in-flight.ts';
 import { openOverload } from '../front/overload.ts';
 import type { Upgrades } from '../front/upgrades.ts';
 import { createPages } from '../pages/page-handlers.ts';
 import { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 import { createAppLog } from '../request/app-log.ts';
-import { createOrigins, type Origins } from '../request/origins.ts';
+import type { Origins } from '../request/origins.ts';
 import { listMisspelled } from '../settings.ts';
-import type { OpenedTracker, Tracker } from '../tracker/tracker.ts';
+import type { PageReporting, Tracker } from '../tracker/tracker.ts';
 import { type Basics, readBasics } from './basics.ts';
 import { type Failures, openFailures } from './failures.ts';
 import { openServices } from './services.ts';
@@ -42,38 +42,69 @@ export type Opened = Awaited<ReturnType<typeof open>>;
  * @throws StartError
  */
 export async function open<Settings, Services, Own extends object>(site: Site<Settings, Services, Own>) {
-  const basics = await readBasics(site.dist, site.routes, site.tracker);
-  const { config, build, log } = basics;
-  const failures = await openFailures(basics, site.product.reporting);
-  const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
-  const product = await openProduct(site, basics, failures, origins);
+  const { dist, routes, tracker: declared } = site;
+  const { basics, access, origins, page, configured, flush } = await readBasics(dist, declared);
+  const { config, build, log, metrics } = basics;
+  const failures = await openFailures(basics, {
+    reporting: site.product.reporting,
+    routes,
+    secrets: [...(configured?.secrets ?? []), ...access.tokens.all.map(({ token }) => token)],
+    tracker: declared,
+  });
+  const { funnel, scrubber, sentry, sinks, table } = failures;
+  const product = await openProduct(site, basics, { funnel, scrubber, table, origins, page });
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
   const development = process.env.SPILLWAY_DEV
-    ? await (await import('../develop/development.ts')).createDevelopment({ dist: build.dist, log })
+    ? await (await import('../develop/development.ts')).createDevelopment({ dist, log })
     : undefined;
-  failures.sinks.onFailure = development?.onFailure;
-  const tracker = await waitFor('The tracker has not opened', openTracker(basics, failures, origins));
-  failures.sinks.tracker = tracker;
+  sinks.onFailure = development?.onFailure;
+  const inFlight = new InFlight();
+  const records = { log, metrics, funnel, inFlight: inFlight.shared };
+  const tracker = await waitFor(
+    'The tracker has not opened',
+    configured?.open({ config, build, records, access, page, dropCached }),
+  );
+  sinks.tracker = tracker;
   shareRevalidations((path) => tracker?.shareRevalidation?.(path));
   return {
     basics,
+    access,
+    page,
     failures,
+    inFlight,
     product,
     tracker,
+    /** The tracker as it was before it was opened: with its paths and routes. */
+    declared,
+    /** All routes, whose patterns reports can name. */
+    routes: [...routes, ...(declared?.routes ?? [])],
     /** The origins of PORT. */
     origins,
     /** Under `npm run dev`. */
     development,
+    /** Closes the services, then the tracker, and says so. */
+    async close(): Promise<void> {
+      await product.close();
+      await Promise.all([tracker?.close(), sentry?.close()]);
+      log.info('Stopped.');
+    },
+    /** Writes out buffered log lines. */
+    flush,
   };
+}
+
+/** The parts of a site that its product uses. */
+interface ProductHost extends Pick<Failures, 'funnel' | 'scrubber' | 'table'> {
+  readonly origins: Origins;
+  readonly page: PageReporting;
 }
 
 /** Opens the services, and makes everything that serves the product. */
 async function openProduct<Settings, Services, Own extends object>(
-  { product, routes, document, errorPages, tracker }: Site<Settings, Services, Own>,
-  { config, build, page, log, metrics }: Basics,
-  { funnel, scrubber, table }: Failures,
-  origins: Origins,
+  { product, routes, document, errorPages, tracker }: Omit<Site<Settings, Services, Own>, 'dist'>,
+  { config, build, log, metrics }: Basics,
+  { funnel, scrubber, table, origins, page }: ProductHost,
 ) {
   const settings = product.settings.read(process.env, config);
   const known = Object.keys({ ...SETTINGS, ...tracker?.settings, ...product.settings.table });
@@ -92,7 +123,7 @@ async function openProduct<Settings, Services, Own extends object>(
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
-  const { earlyScript, reportPath, traced } = page;
+  const { earlyScript, reportPath } = page;
   const policy = createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true });
   const pages = await createPages({
     app: {
@@ -109,8 +140,14 @@ async function openProduct<Settings, Services, Own extends object>(
       log: appLog,
       policy,
       origins,
-      traceTargets: config.traceTargets,
-      traced,
+      traces: {
+        targets: config.traceTargets,
+        project: {
+          release: build.release,
+          environment: config.sentryEnvironment,
+          publicKey: config.sentryDsn?.publicKey,
+        },
+      },
       limiter,
     },
     settings: { isSecret: false, compression: config.compression },
@@ -140,34 +177,4 @@ async function openProduct<Settings, Services, Own extends object>(
     /** Closes the services. */
     close,
   };
-}
-
-async function openTracker(
-  basics: Basics,
-  { funnel, inFlight }: Failures,
-  origins: Origins,
-): Promise<OpenedTracker | undefined> {
-  const { config, build, log, metrics, page } = basics;
-  const { tokens, isTokenNew, checkToken } = basics.access;
-  return basics.configured?.open({
-    config,
-    build,
-    records: { log, metrics, funnel, inFlight: inFlight.shared },
-    access: {
-      tokens,
-      isTokenNew,
-      checkToken,
-      origins: config.deskPort === undefined ? origins : toDeskOrigins(config.host, config.deskPort),
-    },
-    page,
-    dropCached,
-  });
-}
-
-/**
- * Accepts any host on DESK_PORT, because an internal network can have any name or address for it. A form must still come
- * from the host that it is posted to.
- */
-export function toDeskOrigins(host: string, port: number): Origins {
-  return createOrigins([], toHttpUrl(host, port));
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { causesOf } from '../../shared/reporting/causes.ts';
 import { Second } from '../../shared/units.ts';
 import type { ProductServices, ServiceTools } from '../define-product.ts';
 import { emptyLocationTable, type LocationTable } from '../errors/digest/location-table.ts';
-import { causesOf, parseStack, readError } from '../errors/digest/read-error.ts';
+import { parseStack, readError } from '../errors/digest/read-error.ts';
 import { report } from '../errors/report.ts';
 import type { Scrubber } from '../errors/scrub.ts';
 import { isError } from '../request/http-error.ts';
@@ -60,7 +61,7 @@ export async function openServices<Settings, Services>(
 
 /** Returns the error and its causes, and once where they were thrown: the lines of the product. */
 export function describeThrown(thrown: unknown, dist: string, table: LocationTable): string {
-  const chain = causesOf(thrown);
+  const chain = causesOf(thrown, isError);
   const stacks = chain.toReversed().map((error) =>
     parseStack(isError(error) ? (error.stack ?? '') : '', { dist }, readError(error).message)
       .map((frame) => table.find(frame))

@@ -10,9 +10,9 @@ import type { AssetsOptions } from '../front/assets.ts';
 import type { CheckToken } from '../front/check-token.ts';
 import type { Metrics } from '../front/metrics.ts';
 import type { Tokens } from '../front/tokens.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
 import type { Step } from '../request/step.ts';
-import type { TracedProject } from '../request/trace-headers.ts';
 import type { Environment, SettingsTable } from '../settings.ts';
 
 /**
@@ -93,6 +93,8 @@ export interface TrackerHost {
     readonly checkToken: CheckToken;
     /** The origins of the port that serves it. */
     readonly origins: Origins;
+    /** Whether an address is one of TRUST_PROXY, so that its headers count. */
+    readonly trust: ProxyTrust;
   };
   /** Parts of each page. */
   readonly page: PageReporting;
@@ -116,8 +118,6 @@ export interface PageReporting {
   readonly earlyScript: string;
   /** The path for reports that browsers send by themselves. */
   readonly reportPath: string;
-  /** The Sentry project and release that the trace headers of a page name. */
-  readonly traced: TracedProject;
 }
 
 /** A tracker that stores failures and shows them. */
@@ -135,7 +135,7 @@ export interface OpenedTracker {
   readonly handle: RequestHandler;
   /** Finds assets of earlier builds. */
   readonly findAsset?: AssetsOptions['findOldAsset'];
-  // Asked in front of `record()`, where the limits of strangers are.
+  // Asked in front of `record()`, so that every tracker has the limits of strangers, and Sentry gets what it gets.
   /** Returns whether an incident has this digest. Strangers can open few new ones. A rejection counts as no. */
   isKnown(digest: string): Promise<boolean>;
   /** Returns whether the server's failure at this address still needs the report of the browser that met it. */

@@ -155,7 +155,8 @@ export interface ClientOptions {
  * A body with files is sent as a form.
  *
  * @throws ApiError for a status of 500 or more; a `TimeoutError` if no answer begins within 10 s, without files; a
- *   TypeError for a parameter that is empty, `.` or `..`; what `fetch` throws
+ *   TypeError for a parameter that is empty, `.` or `..`, and for an object in a query or beside files; what `fetch`
+ *   throws
  */
 export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client<Api> {
   return toClient<Api>(async (method, path, { params = {}, query = {}, body, headers, signal }) => {
@@ -224,7 +225,7 @@ function readNext(link: string | null): string | undefined {
 }
 
 export function toSearch(query: Readonly<Record<string, unknown>>): URLSearchParams {
-  return new URLSearchParams(toPairs(query).map(([name, value]) => [name, String(value)]));
+  return new URLSearchParams(toPairs(query).map(([name, value]) => [name, toText(name, value)]));
 }
 
 /** Returns undefined for a body without files. */
@@ -232,8 +233,14 @@ function toForm(body: unknown): FormData | undefined {
   const pairs = toPairs(Object(body));
   if (!pairs.some(([, value]) => value instanceof Blob)) return undefined;
   const form = new FormData();
-  for (const [name, value] of pairs) form.append(name, value instanceof Blob ? value : String(value));
+  for (const [name, value] of pairs) form.append(name, value instanceof Blob ? value : toText(name, value));
   return form;
+}
+
+function toText(name: string, value: unknown): string {
+  const text = String(value);
+  if (text === '[object Object]') throw new TypeError(`"${text}" as ${name} in a form or query`);
+  return text;
 }
 
 /** Lists become repeated names, and undefined values are left out. */

@@ -1,6 +1,6 @@
 import { Component, type ReactNode, Suspense, startTransition, use, useContext, useEffect, useState } from 'react';
 import { UNSAFE_LocationContext as LocationContext } from 'react-router';
-import type { LatePromise } from '../wire/decode.ts';
+import type { DeferredPromise } from '../wire/decode.ts';
 import type { PageError } from '../wire/payload.ts';
 import { toPromise } from '../wire/plain.ts';
 import { ErrorView, useShownError } from './error-view.tsx';
@@ -52,7 +52,7 @@ function useShownValue<Value>(value: Value): Value {
 }
 
 function isSettled(value: unknown): boolean {
-  return !isPromise(value) || (settle(value) as LatePromise).status !== undefined;
+  return !isPromise(value) || (settle(value) as DeferredPromise).status !== undefined;
 }
 
 function AwaitValue<Value>({
@@ -98,7 +98,7 @@ const settledFrozen = new WeakMap<Promise<unknown>, Promise<Settled<unknown>>>()
  * render it again, and it can be read without JavaScript. The same promise gives the same result, as `use` requires.
  */
 function settle<Value>(
-  promise: Promise<Value> & LatePromise & { [SETTLED]?: Promise<Settled<Value>> },
+  promise: Promise<Value> & DeferredPromise & { [SETTLED]?: Promise<Settled<Value>> },
 ): Promise<Settled<Value>> {
   const known = promise[SETTLED] ?? settledFrozen.get(promise);
   if (known) return known as Promise<Settled<Value>>; // set below, for this very promise

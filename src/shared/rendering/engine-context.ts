@@ -31,7 +31,7 @@ export interface Commit {
 export interface Engine {
   readonly host: string;
   /** On the server, for a cached page: why it cannot use the host's name. */
-  readonly hostRefusal?: string;
+  readonly hostRefusal?: string | undefined;
   readonly errorPages: ErrorPages;
   readonly document: DocumentComponent;
   /** Of the document, if it was rendered for a single request. */

@@ -2,6 +2,7 @@ import {
   createPath,
   type DataRouteMatch,
   type DataRouter,
+  IDLE_BLOCKER,
   IDLE_FETCHER,
   IDLE_NAVIGATION,
   type Location,
@@ -70,7 +71,10 @@ export function createStandIn(
     getFetcher: () => IDLE_FETCHER,
     resetFetcher: () => {},
     deleteFetcher: () => {},
-    getBlocker: () => ({ state: 'unblocked', location: undefined, proceed: undefined, reset: undefined }),
+    getBlocker(key: string) {
+      state.blockers.set(key, IDLE_BLOCKER);
+      return IDLE_BLOCKER;
+    },
   };
   return standIn as unknown as DataRouter;
 }

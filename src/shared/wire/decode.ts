@@ -2,7 +2,7 @@ import { type Fields, type Frame, type Id, type Segment, VIEWS } from './format.
 import type { PageError } from './payload.ts';
 
 /** A promise with the fields from which React's `use()` reads a settled value without suspending. */
-export interface LatePromise extends Promise<unknown> {
+export interface DeferredPromise extends Promise<unknown> {
   status?: 'pending' | 'fulfilled' | 'rejected';
   value?: unknown;
   reason?: unknown;
@@ -33,7 +33,7 @@ export class WireFailure extends Error {
 }
 
 interface Deferred {
-  readonly promise: LatePromise;
+  readonly promise: DeferredPromise;
   /** Has no effect after the first call. */
   settle(status: 'fulfilled' | 'rejected', outcome: unknown): void;
 }
@@ -49,7 +49,7 @@ export function createDecoder(): Decoder {
 
   const listPending = () => [...deferreds.values()].filter(({ promise }) => promise.status === 'pending');
 
-  function toPromise(id: Id): LatePromise {
+  function toPromise(id: Id): DeferredPromise {
     const known = deferreds.get(id);
     if (known) return known.promise;
     const deferred = createDeferred();
@@ -91,7 +91,7 @@ function guard<T>(read: () => T): T {
 function createDeferred(): Deferred {
   let resolve = noop as (value: unknown) => void;
   let reject = noop as (error: unknown) => void;
-  const promise: LatePromise = new Promise((onValue, onError) => {
+  const promise: DeferredPromise = new Promise((onValue, onError) => {
     resolve = onValue;
     reject = onError;
   });
@@ -108,7 +108,7 @@ function createDeferred(): Deferred {
   };
 }
 
-type ToPromise = (id: Id) => LatePromise;
+type ToPromise = (id: Id) => DeferredPromise;
 
 function toValue(frame: Frame, toPromise: ToPromise): unknown {
   if (!Object.hasOwn(frame, 'd')) throw new Error('no data');

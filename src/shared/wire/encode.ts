@@ -27,7 +27,7 @@ export interface EncodeOptions {
  * without `toJSON`. In a deferred value, this becomes a rejection instead.
  */
 export function encode(value: unknown, options: EncodeOptions): Encoded {
-  const late = new LateLines(options);
+  const late = new DeferredLines(options);
   try {
     const head = toFrame(value, [], late);
     return { head, late: late.isUsed ? late.lines() : undefined };
@@ -42,7 +42,7 @@ export function encodeHoles(
   holes: ReadonlyMap<string, PromiseLike<unknown>>,
   options: EncodeOptions,
 ): AsyncIterable<string> {
-  const late = new LateLines(options, '~'); // the head has its own numbers
+  const late = new DeferredLines(options, '~'); // the head has its own numbers
   for (const [id, promise] of holes) late.add(id, promise, [id]);
   return late.lines();
 }
@@ -51,7 +51,7 @@ export function encodeHoles(
  * The deferred values of one encoded value. A class, because a generator function that is made for each request gets a
  * new shape each time it is called. Only a full collection frees shapes, together with all that their function holds.
  */
-class LateLines {
+class DeferredLines {
   readonly #options: EncodeOptions;
   readonly #prefix: string;
   readonly #ids = new Map<PromiseLike<unknown>, Id>();

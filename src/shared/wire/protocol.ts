@@ -20,8 +20,8 @@ export const BUILD_HEADER = 'X-Build-Id';
 /** Header of a response with a failure: the failure's address. */
 export const DIGEST_HEADER = 'X-Error-Digest';
 
-/** Content type of page data and background actions: one JSON value per line, see `format.ts`. */
-export const WIRE_TYPE = 'application/x-ndjson';
+/** Content type of one JSON value per line: page data and background actions (`format.ts`), and lists of an API. */
+export const NDJSON_TYPE = 'application/x-ndjson';
 
 /** `Accept` header of a form that is posted in the background: requests data instead of a document. */
 export const ACTION_ACCEPT = 'application/vnd.spillway.action+ndjson';
@@ -37,7 +37,7 @@ export function readAction(form: FormData): string | undefined {
 
 /** Id of the `<script type="application/json">` with the payload. Deferred values follow in blocks with `data-late`. */
 export const PAYLOAD_ID = 'spillway-payload';
-export const LATE_ATTRIBUTE = 'data-late';
+export const DEFERRED_ATTRIBUTE = 'data-late';
 
 /** Header of a retried request: the address of the failure before it, so that both count as one. */
 export const RETRY_HEADER = 'X-Retry-Of';
@@ -56,4 +56,4 @@ export const HOLES_KEY = '_holes';
 export const HOLES_HEADER = 'X-Holes';
 
 /** Search key that requests the page in one piece, for visitors without scripts. Hidden from pages. */
-export const WHOLE_KEY = '_whole';
+export const FULL_PAGE_KEY = '_whole';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDataStrategy } from '../../../src/client/navigation/data-strategy.ts';
 import { shown } from '../../../src/client/navigation/link-events.ts';
 import { createPageDataStore } from '../../../src/client/page-data/store.ts';
-import { BUILD_HEADER, WIRE_TYPE } from '../../../src/shared/wire/protocol.ts';
+import { BUILD_HEADER, NDJSON_TYPE } from '../../../src/shared/wire/protocol.ts';
 
 const documents = vi.fn();
 const answer = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
@@ -32,7 +32,7 @@ beforeEach(() => {
 
 function toPage(data: unknown, { build = 'b', ...more } = {}): Response {
   const payload = { build, routes: ['list'], params: {}, styles: {}, data: { list: data }, ...more };
-  const headers = { 'Content-Type': WIRE_TYPE, [BUILD_HEADER]: build, ETag: `W/"${build}-x"` };
+  const headers = { 'Content-Type': NDJSON_TYPE, [BUILD_HEADER]: build, ETag: `W/"${build}-x"` };
   return new Response(`${JSON.stringify({ d: payload })}\n`, { headers });
 }
 
@@ -185,7 +185,7 @@ it('a document is loaded again after another navigation has cancelled it', async
 
 it('redirects without an end are left to the browser', async () => {
   const { navigate, onStay } = start();
-  const headers = { 'Content-Type': WIRE_TYPE };
+  const headers = { 'Content-Type': NDJSON_TYPE };
   answer.mockImplementation(async () => new Response('{"d":{"build":"b","redirect":"/list"}}\n', { headers }));
   for (let redirects = 0; redirects < 20; redirects++) {
     expect(await navigate('/list')).toMatchObject({ result: { status: 302 } });

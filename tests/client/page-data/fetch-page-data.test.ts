@@ -4,7 +4,7 @@ import {
   fetchPageData,
   type PageResult,
 } from '../../../src/client/page-data/fetch-page-data.ts';
-import type { LatePromise } from '../../../src/shared/wire/decode.ts';
+import type { DeferredPromise } from '../../../src/shared/wire/decode.ts';
 import { encode } from '../../../src/shared/wire/encode.ts';
 import type { PagePayload } from '../../../src/shared/wire/payload.ts';
 import { createBody } from './create-body.ts';
@@ -66,7 +66,7 @@ describe('the stream', () => {
       end();
       const result = await fetchPage(answerWith(body));
       await result.done;
-      const { a, b } = result.payload.data.home as { a: LatePromise; b: LatePromise };
+      const { a, b } = result.payload.data.home as { a: DeferredPromise; b: DeferredPromise };
       expect([a.value, b.value]).toEqual([1, 'zwölf 🚰']);
     }
     expect((await fetchPage(answerWith(text))).payload.data.home).toEqual({ text: 'päge ✓ 🚰', late: 0 });
@@ -89,7 +89,7 @@ describe('the stream', () => {
     const { payload, done } = await fetchPage(answerWith(body.body));
     cut(body);
     await expect(done).rejects.toThrow(message);
-    const { a } = payload.data.home as { a: LatePromise };
+    const { a } = payload.data.home as { a: DeferredPromise };
     await expect(a).rejects.toThrow(message);
   });
 });

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { causesOf } from '../../../src/client/reporting/deliver-reports.ts';
 import { isLoadFailure, isMeant, isNetworkFailure } from '../../../src/client/reporting/thrown.ts';
 import { notFound, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { WireFailure } from '../../../src/shared/wire/decode.ts';
@@ -43,13 +42,4 @@ it.each([
 ])('%o recognizes the message of a browser: %s', (recognizes, message) => {
   expect(recognizes(new TypeError(message))).toBe(true);
   expect(isNetworkFailure(new Error(message))).toBe(false);
-});
-
-it('causesOf() follows causes, and stops at a cycle', () => {
-  const inner: Error & { cause?: unknown } = new Error('inner');
-  const outer = new Error('outer', { cause: inner });
-  expect(causesOf(outer)).toEqual([outer, inner]);
-  inner.cause = outer;
-  expect(causesOf(outer)).toEqual([outer, inner]);
-  expect(causesOf(hostile)).toHaveLength(1);
 });

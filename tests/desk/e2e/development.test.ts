@@ -5,7 +5,7 @@ import { shareBrowser } from '../../support/browser.ts';
 
 /** Allows for a build under load, which takes seconds (ms). */
 const PATIENCE = { timeout: 40_000 };
-const SIGN_IN = 'src/desk/shared/pages/root/sign-in.tsx';
+const SIGN_IN = 'src/desk/shared/pages/root/sign-in-form.tsx';
 
 const TOKEN = 'an-operator-token-of-development';
 const FAILING = {

@@ -2,7 +2,6 @@ import { Router } from 'express';
 import request, { type Test } from 'supertest';
 import { createCanOpen } from '../../../src/desk/server/access/access.ts';
 import { takeCredentials } from '../../../src/desk/server/access/credentials.ts';
-import { toProxySignIn } from '../../../src/desk/server/access/proxy-operator.ts';
 import { createSignIn, makeTicket } from '../../../src/desk/server/access/sign-in.ts';
 import { createDeskApi } from '../../../src/desk/server/api/desk-api.ts';
 import { desk } from '../../../src/desk/server/index.ts';
@@ -13,7 +12,7 @@ import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
 import { createAnswers } from '../../../src/desk/server/worker/answers.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
-import { DESK_API_PATH } from '../../../src/desk/shared/routes.tsx';
+import { DESK_API_PATH } from '../../../src/desk/shared/href.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
@@ -22,7 +21,7 @@ import { createTokens, type OperatorToken } from '../../../src/server/front/toke
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
-import { toDeskOrigins } from '../../../src/server/start/open.ts';
+import { toDeskOrigins } from '../../../src/server/start/basics.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { ADA, VERA } from '../../support/people.ts';
@@ -78,12 +77,13 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
       toUrl: desk.toUrl,
     });
     const { publicOrigins = [], trustProxy = [], proxy } = options;
+    const trust = createProxyTrust(trustProxy);
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);
     const checkToken = createCheckToken(known, () => now);
     const facts = { environment: 'test', release: 'v1', links: options.links ?? {}, targets: [] };
     const credentials = {
-      takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
+      takeCredentials: takeCredentials(proxy, trust),
     };
     const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
     const { pingInterval } = options;
@@ -104,7 +104,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
         rules: {
           ...credentials,
           origins: toDeskOrigins('127.0.0.1', 80),
-          trust: createProxyTrust(trustProxy),
+          trust,
           isTrackers: createOwnsPath(desk),
         },
         records: { log, funnel, scrubPath: noPathScrubber },

@@ -2,7 +2,7 @@ import { describe, onTestFinished } from 'vitest';
 import { toSummary } from '../../../src/desk/server/ingest/journal-entry.ts';
 import { type NewOccurrence, toNewOccurrence } from '../../../src/desk/server/store/ingest/batch.ts';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
-import type { RetentionOptions, RetentionReport } from '../../../src/desk/server/store/retention.ts';
+import type { RetentionLimits, RetentionReport } from '../../../src/desk/server/store/retention.ts';
 import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
@@ -54,8 +54,11 @@ export function ingest(store: Store, ...occurrences: NewOccurrence[]): Promise<v
 }
 
 /** Runs retention, as a server does every hour. */
-export function retain(store: Store, options: Partial<RetentionOptions> = {}): Promise<RetentionReport> {
-  return store.retain({ build: 'build-1', ...TEST_RETENTION, ...options });
+export function retain(
+  store: Store,
+  { build = 'build-1', ...limits }: Partial<RetentionLimits> & { readonly build?: string } = {},
+): Promise<RetentionReport> {
+  return store.retain(build, { ...TEST_RETENTION, ...limits });
 }
 
 /** The start of the current hour, so that test data for one hour is not split at its end. */

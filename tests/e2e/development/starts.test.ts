@@ -74,6 +74,14 @@ export const later = () => import('of-parts');`,
   await expectServed('made an object');
 }, 120_000);
 
+test('an edit of a file outside of src is built, because the build reads it', async () => {
+  app.write('../packages/words/index.ts', "export const words = 'of a package';\n");
+  app.write('src/server/product/words.ts', "export { words } from '../../../../packages/words/index.ts';\n");
+  await expectServed('of a package');
+  app.edit('../packages/words/index.ts', 'of a package', 'after its edit');
+  await expectServed('after its edit');
+}, 120_000);
+
 test('services that never open are named, and the next change starts another server', async () => {
   app.edit(INDEX, 'async () => undefined', '() => new Promise<undefined>(() => {})');
   await expect.poll(app.output, { timeout: PATIENCE }).toContain("The product's services have not opened for 10 s.");

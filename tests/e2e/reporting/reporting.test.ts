@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_PAGE_REPORTS } from '../../../src/shared/limits.ts';
+import { MAX_PAGE_REPORTS } from '../../../src/shared/shared-limits.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../report-recorder.ts';
 import { exchanged, heading, hydrated, link, press, usePages, type Visit, type VisitOptions } from '../site.ts';

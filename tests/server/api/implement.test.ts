@@ -124,6 +124,22 @@ describe('an operation', () => {
     },
   );
 
+  it('reads texts as the types of the member of a union that they are for', async () => {
+    const by = z.discriminatedUnion('by', [
+      z.strictObject({ by: z.literal('age'), value: z.int() }),
+      z.strictObject({ by: z.literal('name'), value: z.string() }),
+    ]);
+    const find = operation({ ...get200(z.unknown()), path: '/find', query: by });
+    const api = [implement({ find }, { find: ({ query }) => ({ status: 200, body: query }) })];
+    const app = createTestApp({ api });
+    await walk(
+      app,
+      ['GET /find?by=age&value=5', {}, 200, { body: { by: 'age', value: 5 } }],
+      ['GET /find?by=name&value=5', {}, 200, { body: { by: 'name', value: '5' } }],
+      ['GET /find?by=size&value=5', {}, 400],
+    );
+  });
+
   it('answers HEAD and OPTIONS, 405 with Allow for other methods, and leaves other paths to Express handlers', async () => {
     const plain = serve({ plain: operation({ ...GET, path: '/plain.txt' }) }, { plain: done });
     const headers = { allow: 'GET, HEAD, OPTIONS' };
@@ -179,6 +195,14 @@ describe('an operation', () => {
   const limited = operation({ ...GET, path: '/', limit: '0/min' });
   it.each<[string, () => unknown, string]>([
     ['it is served twice', () => createTestApp({ api: [echo, echo] }), 'Two operations have PATCH /people/:id.'],
+    [
+      'another has its name',
+      () => {
+        const others = { changePerson: operation({ ...GET, path: '/others' }) };
+        createTestApp({ api: [echo, implement(others, { changePerson: done })] });
+      },
+      'Two operations have the name changePerson.',
+    ],
     [
       'another names a parameter of its path differently',
       () => {
@@ -738,6 +762,15 @@ describe('a client', () => {
     await ask(createTestApp({ api: [part, handler] }), 'GET /other');
     return result ?? Promise.reject(new Error('The handler did not run.'));
   };
+
+  it.each([
+    ['a query', { params: { id: 7 }, query: { tags: [{ name: 'a' }] } }],
+    ['a body with files', { params: { id: 7 }, body: { photo: new Blob(), tags: [{ name: 'a' }] } }],
+  ])('refuses an object in %s, whose text would be "[object Object]"', async (_where, input) => {
+    await expect(remotely((client) => client.put('/todos/:id', input as never))).rejects.toThrow(
+      'as tags in a form or query',
+    );
+  });
 
   it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', async (id) => {
     await expect(remotely((client) => client.get('/todos/:id', { params: { id } } as never))).rejects.toThrow(

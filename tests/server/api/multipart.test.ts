@@ -106,8 +106,8 @@ it('the same form with an `Idempotency-Key` runs once, and another one gets 422'
 });
 
 it('the document describes the form', async () => {
-  const { implemented: operations } = (await start()).part;
-  const { paths } = createOpenApi({ title: 'A', version: '1', base: '/api', operations });
+  const { implemented } = (await start()).part;
+  const { paths } = createOpenApi({ title: 'A', version: '1' }, '/api', implemented);
   const post = paths['/api/photos']?.post;
   expect(post?.requestBody?.content).toMatchObject({
     'multipart/form-data': { schema: { properties: { photo: { type: 'string', format: 'binary' } } } },

@@ -8,8 +8,8 @@ import { createHttpServer } from '../../../src/server/connection/http-server.ts'
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import { createLogger } from '../../../src/server/request/logger.ts';
 import { watchProcess } from '../../../src/server/start/listen.ts';
-import { createLogger } from '../../../src/server/start/logger.ts';
 import { operation } from '../../../src/shared/api/operation.ts';
 import { forbidden } from '../../../src/shared/routing/control-flow.ts';
 import { createFakeApi, createTestApp, TEST_SERVER } from '../../support/app.ts';

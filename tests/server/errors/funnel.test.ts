@@ -1,6 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import type { Failure, Visitor } from '../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import { HttpError, VisitorGone } from '../../../src/server/request/http-error.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { ControlFlowResponse, notFound, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
@@ -178,6 +180,18 @@ describe('a failure', () => {
       fault,
       { lost: expect.any(String), failure: { title: 'Error: boom', errors: [{ message: 'boom' }] } },
     ]);
+  });
+
+  it('is logged without what a visitor sent, also in the error of a reporter', () => {
+    const { log, lines } = spyOnLog();
+    const maker = createFailureMaker({ build: 'test' }, { scrubber: createScrubber({ patterns: [/ada@\S+/g] }) });
+    const report = () => {
+      throw new Error('ada@example.com');
+    };
+    const funnel = createFunnel(maker, { log, reporters: [{ report }] });
+    funnel.fail(boom(), { origin: 'loader', info: createInfo() });
+    expect(lines).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toContain('ada@');
   });
 
   it('is written to standard error if the log throws', () => {

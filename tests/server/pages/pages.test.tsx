@@ -65,7 +65,7 @@ it("pages send a trace only to the listed targets, and never the visitor's trace
   ];
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
-  const app = await startPages(table, { traceTargets: [listed] });
+  const app = await startPages(table, { traces: { targets: [listed], project: {} } });
   for (const path of ['/page', '/other', '/kept']) await app.ask(path, { headers });
   await (await startPages(table)).ask('/page', { headers });
   expect(asked).toEqual([

@@ -110,6 +110,15 @@ it('reports that create incidents also reach an upstream', async () => {
   expect(site.forwarded).toMatchObject([[{}, { event_id: id, level: 'warning', fingerprint: [digest] }]]);
 });
 
+it('reports are accepted also if the upstream fails', async () => {
+  site.close();
+  const report = () => {
+    throw new Error('canary');
+  };
+  site = await startTunnelSite({ upstream: { dsn: '', environment: '', report, send: report } });
+  expect(await post([violation()])).toBe(204);
+});
+
 describe('reports that are dropped and counted', () => {
   it('exceed one a minute for each incident, or 30 in total', async () => {
     await post(Array.from({ length: 20 }, () => violation()));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNotFoundTransaction, noiseOf, type Seen } from '../../../src/server/reports/ignored-errors.ts';
+import { ignoredReasonOf, isNotFoundTransaction, type Seen } from '../../../src/server/reports/ignored-errors.ts';
 
 const own = 'client/assets/home-X7K2QM2X.js';
 const extension = 'chrome-extension://abcdef/content.js';
@@ -42,7 +42,7 @@ it.each<[string, Seen, string]>([
   ['a page that was left early', report('TypeError: Failed to fetch'), 'leaving'],
   ['one that was left early in development', report('Uncaught TypeError: Failed to fetch'), 'leaving'],
 ])('ignores %s', (_name, seen, reason) => {
-  expect(noiseOf(seen)).toBe(reason);
+  expect(ignoredReasonOf(seen)).toBe(reason);
 });
 
 it.each<[string, Seen]>([
@@ -64,7 +64,7 @@ it.each<[string, Seen]>([
   ['nothing', { errors: [] }],
   ['a message that only quotes', report('No text for "ResizeObserver loop limit exceeded"', [own])],
 ])('does not ignore %s', (_name, seen) => {
-  expect(noiseOf(seen)).toBeUndefined();
+  expect(ignoredReasonOf(seen)).toBeUndefined();
 });
 
 describe('transactions', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEchoes, createKnownBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
+import { createEchoes, createPublishedBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
 import { Minute } from '../../../src/shared/units.ts';
 
 function clock(at = 0) {
@@ -34,7 +34,7 @@ describe('known builds', () => {
 
   it('are found by id and release, the running one without the store', async () => {
     const published = ['build-3', 'build-2', 'build-1'].map((id) => ({ id, release: 'v2' }));
-    const findBuild = createKnownBuilds({ own, list: async () => published });
+    const findBuild = createPublishedBuilds({ own, list: async () => published });
     // The running build was first published under another release.
     for (const [name, found] of [
       ['build-3', own],
@@ -52,7 +52,7 @@ describe('known builds', () => {
     const time = clock();
     const lists = [async () => [], away, async () => [{ id: 'build-2', release: 'v2' }]];
     let asked = 0;
-    const findBuild = createKnownBuilds({ own, now: time.now, list: async () => lists[asked++]?.() ?? [] });
+    const findBuild = createPublishedBuilds({ own, now: time.now, list: async () => lists[asked++]?.() ?? [] });
     const findAll = async () => new Set(await Promise.all(Array.from({ length: 100 }, () => findBuild('build-2'))));
     expect([await findAll(), asked]).toEqual([new Set([undefined]), 1]);
     time.at = Minute;

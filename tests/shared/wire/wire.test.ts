@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { toScriptText } from '../../../src/server/errors/escape-html.ts';
-import { createDecoder, type LatePromise, WireFailure } from '../../../src/shared/wire/decode.ts';
+import { createDecoder, type DeferredPromise, WireFailure } from '../../../src/shared/wire/decode.ts';
 import { type EncodeOptions, encode } from '../../../src/shared/wire/encode.ts';
 import { WireError } from '../../../src/shared/wire/format.ts';
 import type { PageError } from '../../../src/shared/wire/payload.ts';
@@ -144,7 +144,7 @@ function asExpected(value: unknown): unknown {
 function asReceived(value: unknown): unknown {
   return mapTree(value, (item) => {
     if (!(item instanceof Promise)) return item;
-    const { status, value: result, reason } = item as LatePromise;
+    const { status, value: result, reason } = item as DeferredPromise;
     return status === 'rejected' ? { reason } : { value: asReceived(result) };
   });
 }
@@ -249,7 +249,11 @@ describe('promises', () => {
     const outer = Promise.resolve({ one });
     const { late } = encode({ a: one, b: one, outer }, options);
     expect(await toLines(late)).toHaveLength(2);
-    const received = (await sendAcross({ a: one, b: one, outer })) as { a: unknown; b: unknown; outer: LatePromise };
+    const received = (await sendAcross({ a: one, b: one, outer })) as {
+      a: unknown;
+      b: unknown;
+      outer: DeferredPromise;
+    };
     expect(received.a).toBe(received.b);
     expect(((await received.outer) as { one: unknown }).one).toBe(received.a);
   });
@@ -257,7 +261,7 @@ describe('promises', () => {
   it('have the fields that use() reads before their handlers run', async () => {
     const { head, late } = encode({ ok: Promise.resolve(7), bad: Promise.reject(new Error('x')) }, options);
     const decoder = createDecoder();
-    const { ok, bad } = decoder.head(head) as { ok: LatePromise; bad: LatePromise };
+    const { ok, bad } = decoder.head(head) as { ok: DeferredPromise; bad: DeferredPromise };
     expect([ok.status, bad.status, decoder.pending]).toEqual(['pending', 'pending', 2]);
     const seen: unknown[] = [];
     void ok.then(() => seen.push(ok.status, ok.value));
@@ -275,9 +279,9 @@ describe('promises', () => {
       bad: Promise.resolve({ inner, run: () => 1 }),
       other: tick(5).then(() => ({ inner, more: tick(1).then(() => 'more') })),
     };
-    const { bad, other } = (await sendAcross(value)) as Record<string, LatePromise>;
+    const { bad, other } = (await sendAcross(value)) as Record<string, DeferredPromise>;
     await expect(bad).rejects.toEqual(new WireFailure(FAILURE));
-    const sent = (await other) as Record<string, LatePromise>;
+    const sent = (await other) as Record<string, DeferredPromise>;
     expect([await sent.inner, await sent.more]).toEqual(['inner', 'more']);
   });
 
@@ -316,16 +320,16 @@ describe('promises', () => {
     const inner = new Promise(() => {});
     const { head, late } = encode({ a: new Promise(() => {}), b: tick(1).then(() => ({ inner })) }, options);
     const decoder = createDecoder();
-    const { a, b } = decoder.head(head) as { a: LatePromise; b: LatePromise };
+    const { a, b } = decoder.head(head) as { a: DeferredPromise; b: DeferredPromise };
     const first = await late?.[Symbol.asyncIterator]().next();
     decoder.late(String(first?.value));
     const lost = new Error('connection lost');
-    const { inner: revived } = (await b) as { inner: LatePromise };
+    const { inner: revived } = (await b) as { inner: DeferredPromise };
     decoder.abort(lost);
     expect(decoder.pending).toBe(0);
     expect([a.status, a.reason, revived.reason]).toEqual(['rejected', lost, lost]);
     await expect(revived).rejects.toBe(lost);
-    const after = decoder.head('{"d":9,"p":[["promise",0]]}') as LatePromise;
+    const after = decoder.head('{"d":9,"p":[["promise",0]]}') as DeferredPromise;
     await expect(after).rejects.toBe(lost);
   });
 });

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestInfo } from '#engine/server';
-import { type Operator, removeHeader, type Step, takeCookies } from '#engine/tracker';
+import { type Operator, type ProxyTrust, removeHeader, type Step, takeCookies } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
-import { SESSION_TIME } from '../limits.ts';
+import { SESSION_TIME } from '../desk-limits.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
 
 const PLAIN_NAME = 'desk';
@@ -26,11 +26,11 @@ const taken = new WeakMap<IncomingMessage, Credentials>();
  * logs or forwards headers cannot leak a session. The name from the authenticating proxy stays in the request if the
  * proxy's secret proved it, so that the product can rely on it.
  */
-export function takeCredentials(proxy: ProxySignIn | undefined): Step {
+export function takeCredentials(proxy: ProxySignIn | undefined, trust: ProxyTrust): Step {
   return function takeCredentials(req, _res, next) {
     requestInfo(req).hiddenCookies = SESSION_COOKIES;
     const cookies = takeCookies(req, SESSION_COOKIES);
-    const proxied = proxy && readProxyOperator(req, proxy);
+    const proxied = proxy && readProxyOperator(req, proxy, trust);
     if (proxy && !proxied) removeHeader(req, proxy.header);
     removeHeader(req, AUTH_PROXY_SECRET_HEADER);
     if (cookies.size > 0 || proxied) taken.set(req, { cookies, proxied });

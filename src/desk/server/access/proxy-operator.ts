@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createProxyTrust, isFromProxy, isSameText, type Operator, type ProxyTrust } from '#engine/tracker';
+import { isFromProxy, isSameText, type Operator, type ProxyTrust } from '#engine/tracker';
 
 /** The header in which the proxy proves that it set the name itself, in lower case. */
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';
@@ -14,16 +14,20 @@ export interface ProxySignIn {
   readonly secret: string;
   /** Names that can change things; `*` for everyone. Others can only read. */
   readonly operators: readonly string[];
-  /** The proxy's addresses. Headers from other addresses are ignored. */
-  readonly trust: ProxyTrust;
 }
 
 /** Names that fit on one line with a change. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+'-]{0,79}$/u;
 
-/** Returns the person that an authenticating proxy signed in. A header that was sent twice is ignored. */
-export function readProxyOperator(req: IncomingMessage, proxy: ProxySignIn): Operator | undefined {
-  const { header, secret, operators, trust } = proxy;
+/**
+ * Returns the person that an authenticating proxy signed in. A header that was sent twice, or from an address that is not
+ * a proxy's, is ignored.
+ */
+export function readProxyOperator(
+  req: IncomingMessage,
+  { header, secret, operators }: ProxySignIn,
+  trust: ProxyTrust,
+): Operator | undefined {
   const name = readOnly(req, header);
   const proof = readOnly(req, AUTH_PROXY_SECRET_HEADER);
   if (name === undefined || proof === undefined || !NAME.test(name)) return undefined;
@@ -37,22 +41,11 @@ function readOnly(req: IncomingMessage, name: string): string | undefined {
   return others.length === 0 ? value : undefined;
 }
 
-interface ProxySettings {
-  /** Empty for none. */
-  readonly header: string;
-  readonly secret: string;
-  readonly operators: readonly string[];
-  readonly trustProxy: number | readonly string[];
-}
-
-/** @returns undefined if no header is set. @param settings without problems */
-export function toProxySignIn({ header, secret, operators, trustProxy }: ProxySettings): ProxySignIn | undefined {
-  if (header === '' || typeof trustProxy === 'number') return undefined;
-  return { header, secret, operators, trust: createProxyTrust(trustProxy) };
-}
-
 /** Lists what AUTH_PROXY_HEADER needs, so that it is not accepted from any client. */
-export function listProxyProblems({ header, secret, trustProxy }: ProxySettings): string[] {
+export function listProxyProblems(
+  { header, secret }: Pick<ProxySignIn, 'header' | 'secret'>,
+  trustProxy: number | readonly string[],
+): string[] {
   if (header === '') return [];
   return [
     // A number of hops trusts any client that connects.

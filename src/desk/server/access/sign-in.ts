@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CheckToken, Operator, OperatorToken, Tokens } from '#engine/tracker';
-import { LINK_TIME, SESSION_TIME } from '../limits.ts';
+import { LINK_TIME, SESSION_TIME } from '../desk-limits.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 
 /** The result of a sign-in. */

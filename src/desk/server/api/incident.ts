@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
 import { parseAddress } from '#engine/tracker';
-import { Change, type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
+import { Change, IncidentSchema, type IncidentShape, Status } from '../../shared/shapes.ts';
 import type { ChangeBy } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
@@ -23,7 +23,7 @@ const TAGGED = {
 
 const ChangedIncident = z
   .strictObject({
-    incident: Reply,
+    incident: IncidentSchema,
     replaced: z
       .strictObject({ status: Status, version: z.string() })
       .describe('The state before the change. Without `If-Match`, this is what the change overwrote.'),
@@ -39,7 +39,7 @@ const operations = {
       'Everything that its page shows: with an address, of that occurrence. With `Accept: text/markdown`, the response is Markdown.',
     params: OfIncident,
     query: InEnvironment,
-    replies: { 200: { about: 'The incident.', body: Reply, headers: TAGGED } },
+    replies: { 200: { about: 'The incident.', body: IncidentSchema, headers: TAGGED } },
     problems: { 404: UNKNOWN },
   }),
   changeIncident: operation({

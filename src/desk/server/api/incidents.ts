@@ -3,7 +3,7 @@ import { operation } from '#engine';
 import { type ApiPart, implement } from '#engine/server';
 import { Hour } from '../../../shared/units.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
-import { Row } from '../../shared/shapes.ts';
+import { IncidentRowSchema } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { toFilter } from '../read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
@@ -14,7 +14,7 @@ const IncidentList = z
   .strictObject({
     environment: z.string().describe('The environment of these incidents.'),
     environments: z.array(z.string()).describe('All environments that use this desk.'),
-    incidents: z.array(Row),
+    incidents: z.array(IncidentRowSchema),
     totals: z
       .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
       .describe('The number of incidents in each state that match the other filters.'),

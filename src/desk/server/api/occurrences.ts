@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
 import { parseAddress } from '#engine/tracker';
-import { Occurrence } from '../../shared/shapes.ts';
+import { OccurrenceSchema } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
 import { type ApiContext, requireFound, UNKNOWN } from './context.ts';
@@ -12,7 +12,9 @@ const OccurrenceList = z
   .strictObject({
     occurrences: z
       .array(
-        Occurrence.omit({ full: true }).extend({ isFull: z.boolean().describe('Whether the full data is stored.') }),
+        OccurrenceSchema.omit({ full: true }).extend({
+          isFull: z.boolean().describe('Whether the full data is stored.'),
+        }),
       )
       .describe('Newest first.'),
     next: z.string().optional().describe('The `after` of the next page. Absent on the last page.'),

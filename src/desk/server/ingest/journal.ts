@@ -1,7 +1,7 @@
 import type { Failure } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
+import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
 import { type JournalEntry, toSummary } from './journal-entry.ts';
 import { createSegments, type SegmentFiles } from './segments.ts';
 import type { Signals } from './signals.ts';

@@ -18,7 +18,7 @@ export interface LogPosition {
 }
 
 /** A file of a journal, with one entry per line: `00000001.ndjson`. */
-export interface Segment {
+export interface JournalSegment {
   readonly number: number;
   readonly path: string;
 }
@@ -128,7 +128,7 @@ function toSegmentPath(folder: string, number: number): string {
 }
 
 /** Lists the segments of one process's journal, in order. A missing folder has none. */
-export function listSegments(folder: string): Segment[] {
+export function listSegments(folder: string): JournalSegment[] {
   return listNames(folder)
     .filter((name) => /^\d{8}\.ndjson$/.test(name))
     .sort()

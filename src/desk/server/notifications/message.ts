@@ -97,7 +97,7 @@ function toSubject({ environment, items }: Message): string {
 }
 
 /** Returns a message as plain text, for mail, Slack and Discord. Untrusted text becomes neither markup nor a link. */
-export function toText(message: Message): string {
+export function toMessageText(message: Message): string {
   const { items, link } = message;
   if (items.length === 0) return `${TEST}\n${link}`;
   return items
@@ -116,7 +116,7 @@ export function toText(message: Message): string {
 const MAX_SUBJECT = 140;
 
 export function toMail(message: Message): { readonly subject: string; readonly text: string } {
-  return { subject: defuse(toSubject(message), MAX_SUBJECT), text: `${toText(message)}\n` };
+  return { subject: defuse(toSubject(message), MAX_SUBJECT), text: `${toMessageText(message)}\n` };
 }
 
 /** Discord accepts this many characters in `content`. */
@@ -128,7 +128,7 @@ const MAX_CONTENT = 2000;
  */
 export function toJson(message: Message, now: number): string {
   const { id, environment, items, link } = message;
-  const text = toText(message);
+  const text = toMessageText(message);
   return JSON.stringify({
     id,
     event: items.length === 1 ? `incident.${items[0]?.event}` : items.length === 0 ? 'test' : 'incidents',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestResult } from '../../shared/actions.ts';
+import { NOTIFICATION_INTERVAL } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { NOTIFICATION_INTERVAL } from '../limits.ts';
 import { StoreError } from '../store/sql.ts';
 import type { WithStore } from '../store/store-holder.ts';
 import { type MessageFacts, toMessage } from './message.ts';

@@ -1,4 +1,4 @@
-import { MAIL_ADDRESS, type MailServer, parseUrl, splitList } from '#engine/tracker';
+import { MAIL_ADDRESS, type MailServer, parseUrl } from '#engine/tracker';
 
 /** Everything that notifications need, secrets included. It is plain data, because it is sent to the desk worker. */
 export interface NotifySettings {
@@ -31,6 +31,9 @@ function isHttpUrl(text: string): boolean {
 
 /** Parses addresses, separated by commas. */
 export function parseMailAddresses(text: string): string[] | undefined {
-  const parts = splitList(text);
+  const parts = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   return parts.every((part) => MAIL_ADDRESS.test(part)) ? parts : undefined;
 }

@@ -12,12 +12,13 @@ import {
 import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
-import { DESK_PATH, routes } from '../../shared/routes.tsx';
+import { DESK_PATH } from '../../shared/href.ts';
+import { routes } from '../../shared/routes.tsx';
 import { START_PATH, TICKET_KEY } from '../../shared/ticket.ts';
 import { createReadAccess } from '../access/access.ts';
 import type { SignIn } from '../access/sign-in.ts';
+import { MAX_DESK_FORM_BYTES } from '../desk-limits.ts';
 import type { DeskFacts } from '../facts.ts';
-import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import { toShown } from '../views/clean-text.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskContext } from './context.ts';
@@ -73,7 +74,7 @@ export async function createDeskPages(
 ): Promise<RequestHandler> {
   const { funnel, log } = records;
   const { origins } = access;
-  const { earlyScript, reportPath, traced } = page;
+  const { earlyScript, reportPath } = page;
   const readAccess = createReadAccess(signIn);
   const pageCalls = toPageCalls(calls);
   const handlers = await createPages<Omit<DeskContext, keyof LoaderContext>>({
@@ -97,8 +98,6 @@ export async function createDeskPages(
       // The desk shows untrusted text, so the policy forbids even `style` attributes.
       policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
       origins,
-      traceTargets: [],
-      traced,
       // The desk has no render limit, so that operators can see what keeps the site busy.
       limiter: undefined,
     },

@@ -7,18 +7,18 @@ import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
 import type { IncidentData } from '../../shared/page-data.ts';
 import { readScope } from '../read-view.ts';
 import type { StateChange } from '../store/change-incident.ts';
-import { type IncidentKey, toKey } from '../store/incident-key.ts';
+import { type IncidentKey, toIncidentKey } from '../store/incident-key.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { toDeletedWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
-import { readVersion } from './incidents.ts';
+import { readDeskVersion } from './incidents.ts';
 
 export const incident = {
   loader: load,
 
-  version: ({ context }) => readVersion(context),
+  version: ({ context }) => readDeskVersion(context),
 
   actions: {
     resolve(args) {
@@ -105,7 +105,7 @@ function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Addr
 
 /** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
 function keyOf({ url, params, context }: LoaderArgs<DeskContext>): IncidentKey {
-  return toKey(toAddress(params).digest, readScope(url) || context.facts.environment);
+  return toIncidentKey(toAddress(params).digest, readScope(url) || context.facts.environment);
 }
 
 /** Returns an empty text if the form has no such field. Forms send line ends as CRLF. */

@@ -10,7 +10,7 @@ import { defined } from '../defined.ts';
 import { readScope, readView, toFilter } from '../read-view.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { parseCursor } from '../store/cursor.ts';
-import { toKey } from '../store/incident-key.ts';
+import { toIncidentKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
@@ -25,7 +25,7 @@ const MAX_CHOICES = 100;
 export const incidents = {
   loader: load,
 
-  version: ({ context }) => readVersion(context),
+  version: ({ context }) => readDeskVersion(context),
 
   actions: {
     resolve: (args) => changeTicked(args, { state: 'resolved', in: 'now' }, 'resolved'),
@@ -38,7 +38,7 @@ export const incidents = {
 /**
  * Returns a version that changes with everything stored, with the operator, and each hour, because the charts move on.
  */
-export async function readVersion(context: DeskContext): Promise<string> {
+export async function readDeskVersion(context: DeskContext): Promise<string> {
   const { name, role } = operatorOf(context);
   return [await context.calls.readChanges(), Math.floor(Date.now() / Hour), role, name].join(' ');
 }
@@ -103,7 +103,7 @@ async function changeTicked(
   if (ticked.length === 0) return invalid({ errors: { '': 'Select an incident first.' } });
   const author = operatorOf(context).name;
   const environment = readScope(url) || context.facts.environment;
-  const keys = [...new Set(ticked.map(({ digest }) => toKey(digest, environment)))];
+  const keys = [...new Set(ticked.map(({ digest }) => toIncidentKey(digest, environment)))];
   const outcomes = await Promise.all(
     keys.slice(0, MAX_TICKED).map((key) => context.calls.changeState(key, to, { author })),
   );

@@ -4,7 +4,7 @@ import { requestInfo } from '#engine/server';
 import { API_POLICY, isOfThisSite, isRead, type Origins, onClose, refuse } from '#engine/tracker';
 import { LIVE_EVENT, LIVE_PATH } from '../../shared/live.ts';
 import type { ReadAccess } from '../access/access.ts';
-import { LIVE_PING_INTERVAL, LIVE_POLL_INTERVAL, MAX_LIVE_STREAMS } from '../limits.ts';
+import { LIVE_PING_INTERVAL, LIVE_POLL_INTERVAL, MAX_LIVE_STREAMS } from '../desk-limits.ts';
 
 interface LiveOptions {
   /** Returns a number that grows with each change, over all replicas. */

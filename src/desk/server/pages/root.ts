@@ -2,8 +2,9 @@ import { forbidden, publicError, redirect, unauthorized } from '#engine';
 import { invalid } from '#engine/server';
 import type { ActingPage, LoadingPage, Refusal } from '#engine/tracker';
 import type { DeskActions } from '../../shared/actions.ts';
+import { DESK_PATH } from '../../shared/href.ts';
 import type { RootData } from '../../shared/pages/root/root.tsx';
-import { TICKET_KEY } from '../../shared/ticket.ts';
+import { TICKET_KEY, TOO_MANY } from '../../shared/ticket.ts';
 import type { Proof } from '../access/access.ts';
 import type { SignedIn } from '../access/sign-in.ts';
 import { AWAY } from '../store-words.ts';
@@ -50,7 +51,7 @@ export const root = {
 
     async signOut({ context }) {
       await unlessAway(context.access.signOut());
-      redirect('/desk');
+      redirect(DESK_PATH);
     },
   },
 } satisfies LoadingPage<'root', RootData, DeskContext> & ActingPage<'root', DeskActions['root'], DeskContext>;
@@ -63,9 +64,7 @@ function readProof(form: FormData): Proof | undefined {
 }
 
 function refuse(result: Exclude<SignedIn, { kind: 'signed-in' }>, proof: Proof): Refusal {
-  if (result.kind === 'too-many') {
-    publicError(429, 'Too many failed sign-ins. Wait a minute, then try again.');
-  }
+  if (result.kind === 'too-many') publicError(429, TOO_MANY);
   const wrong =
     'ticket' in proof
       ? 'This link was already used or is older than 15 minutes. Enter a token, or ask for a new link.'

@@ -1,5 +1,5 @@
 import { type Address, ECHO_AGE, parseAddress } from '#engine/tracker';
-import { type IncidentKey, toKey } from './incident-key.ts';
+import { type IncidentKey, toIncidentKey } from './incident-key.ts';
 import { insertRows, placeholders, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -72,7 +72,7 @@ export function createAliasTable({ reader, environment }: StoreContext) {
     async isEchoAwaited(text: string): Promise<boolean | undefined> {
       const { digest, occurrence }: Partial<Address> = parseAddress(text) ?? {};
       if (digest === undefined || occurrence === undefined) return undefined;
-      const key = toKey(digest, environment);
+      const key = toIncidentKey(digest, environment);
       const [row] = await reader.all<{ has_echo: number }>(
         `SELECT CASE WHEN EXISTS (SELECT 1 FROM desk_aliases a
             WHERE a.target_key = ? AND a.target_occurrence = ? AND a.reason = 'echo') THEN 1 ELSE 0 END AS has_echo

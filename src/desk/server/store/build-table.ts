@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { BUILD_AGE, MAX_BUILD_BYTES } from '../limits.ts';
+import { BUILD_AGE, MAX_BUILD_BYTES } from '../desk-limits.ts';
 import { insertRows, readNumber, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -11,7 +11,7 @@ interface BuildFile {
   readonly packed: Uint8Array;
 }
 
-export interface KnownBuild {
+export interface BuildRecord {
   readonly id: string;
   readonly release: string;
   /** When it was first started (ms since 1970, by the store's clock). */
@@ -71,15 +71,15 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
     readAsset: (path: string) => readFile('path = ?', [path]),
 
     /** Lists the latest builds of all environments. Events from unknown builds are not trusted. */
-    async listBuilds(): Promise<KnownBuild[]> {
-      return reader.all<KnownBuild>(
+    async listBuilds(): Promise<BuildRecord[]> {
+      return reader.all<BuildRecord>(
         `SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC LIMIT ${MAX_LISTED_BUILDS}`,
       );
     },
 
     /** Lists the latest builds that were started in an environment, the latest first. */
-    async listDeployments(of: string): Promise<KnownBuild[]> {
-      return reader.all<KnownBuild>(
+    async listDeployments(of: string): Promise<BuildRecord[]> {
+      return reader.all<BuildRecord>(
         `SELECT b.id, b.release, d.first_at AS "firstAt" FROM desk_builds b
           JOIN desk_deployments d ON d.build = b.id AND d.environment = ? ORDER BY d.first_at DESC LIMIT ${MAX_LISTED_BUILDS}`,
         [of],

@@ -1,6 +1,6 @@
 import { isProductCode } from '#engine/tracker';
 import type { CommitShape } from '../../shared/shapes.ts';
-import type { BuildTable, KnownBuild } from './build-table.ts';
+import type { BuildRecord, BuildTable } from './build-table.ts';
 import type { IncidentRelease, StoredFailure } from './records.ts';
 
 /** A commit in `commits.json`, which `build/commits.mjs` writes. */
@@ -21,7 +21,7 @@ interface FailedLines {
   readonly lines: readonly SourceLine[];
   /** The releases of the incident, and the builds that were started in its environment. */
   readonly releases: readonly IncidentRelease[];
-  readonly deployments: readonly KnownBuild[];
+  readonly deployments: readonly BuildRecord[];
 }
 
 /** Lists the lines of the app that a failure passed, the one that threw first. */

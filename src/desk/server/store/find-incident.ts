@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '#engine/tracker';
-import { MAX_OCCURRENCES_PER_HOUR } from '../limits.ts';
+import { MAX_OCCURRENCES_PER_HOUR } from '../desk-limits.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
-import { type IncidentKey, splitKey, toKey } from './incident-key.ts';
+import { type IncidentKey, splitKey, toIncidentKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
 import { findByRequest, readOccurrence } from './occurrence-table.ts';
 import type { FoundIncident, Incident, Occurrence } from './records.ts';
@@ -34,7 +34,7 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
    */
   async function find({ digest, occurrence }: Address, environment?: string): Promise<FoundIncident | undefined> {
     const environments = environment === undefined ? await listEnvironmentsFor(digest) : [environment];
-    const keys = [...environments].map((name) => toKey(digest, name));
+    const keys = [...environments].map((name) => toIncidentKey(digest, name));
     if (occurrence === undefined) {
       const incident = await findFirst(keys);
       return incident && { incident };
@@ -93,7 +93,7 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 
     /** Reports whether a digest leads to an incident in this environment, directly or by an alias. */
     isKnownDigest(digest: string): Promise<boolean> {
-      const key = toKey(digest, own);
+      const key = toIncidentKey(digest, own);
       return exists(
         sql,
         'SELECT 1 FROM desk_incidents WHERE key = ? UNION ALL SELECT 1 FROM desk_aliases WHERE key = ?',

@@ -1,5 +1,5 @@
 import { MAX_NOTE_LENGTH } from '../../shared/choices.ts';
-import { type IncidentKey, toKey } from './incident-key.ts';
+import { type IncidentKey, toIncidentKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
 import { changeShown, deleteShown, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -77,7 +77,7 @@ export function createHistoryTable({ driver, reader, environment: own }: StoreCo
     async readDeletion(digest: string, environment = own): Promise<Deletion | undefined> {
       const [row] = await reader.all<Deletion>(
         "SELECT author, at FROM desk_changes WHERE key = ? AND action = 'deleted' ORDER BY at DESC LIMIT 1",
-        [toKey(digest, environment)],
+        [toIncidentKey(digest, environment)],
       );
       return row;
     },

@@ -1,5 +1,5 @@
 import type { CommitShape } from '../../shared/shapes.ts';
-import type { BuildTable, KnownBuild } from './build-table.ts';
+import type { BuildRecord, BuildTable } from './build-table.ts';
 import { type Charts, readCharts } from './charts.ts';
 import { findCommit, listLines } from './find-commit.ts';
 import type { HistoryTable, LoggedChange, Note } from './history-table.ts';
@@ -22,7 +22,7 @@ export interface IncidentDetails {
   readonly recent: readonly Occurrence[];
   readonly charts: Charts;
   readonly releases: readonly IncidentRelease[];
-  readonly deployments: readonly KnownBuild[];
+  readonly deployments: readonly BuildRecord[];
   readonly changes: readonly LoggedChange[];
   readonly notes: readonly Note[];
   /** The likely cause. */

@@ -4,7 +4,7 @@
  */
 export type IncidentKey = string;
 
-export function toKey(digest: string, environment: string): IncidentKey {
+export function toIncidentKey(digest: string, environment: string): IncidentKey {
   return `${digest}@${environment}`;
 }
 

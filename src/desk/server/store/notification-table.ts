@@ -10,7 +10,7 @@ import {
   NOTIFICATION_LEASE,
   NOTIFICATION_RETRY_FIRST,
   NOTIFICATION_RETRY_LONGEST,
-} from '../limits.ts';
+} from '../desk-limits.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents } from './incident-table.ts';
 import type { Incident } from './records.ts';

@@ -8,7 +8,7 @@ import { rebuildSearch } from './search-text.ts';
 import { assignments, type Columns, inParts, placeholders, readShapes, type Sql, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-export interface OccurrenceQuery {
+export interface OccurrencePageQuery {
   /** The most occurrences on a page. */
   readonly limit: number;
   /** `next` of the previous page. */
@@ -61,7 +61,7 @@ export type OccurrenceTable = ReturnType<typeof createOccurrenceTable>;
 
 export function createOccurrenceTable({ reader: sql }: StoreContext) {
   return {
-    async listOccurrences(key: IncidentKey, { limit, cursor = '' }: OccurrenceQuery): Promise<OccurrencePage> {
+    async listOccurrences(key: IncidentKey, { limit, cursor = '' }: OccurrencePageQuery): Promise<OccurrencePage> {
       const from = parseCursor(cursor, OCCURRENCE_ORDER) ?? { value: Number.MAX_SAFE_INTEGER, id: '' };
       const rows = await readShapes<OccurrenceRow>(
         sql,

@@ -26,21 +26,21 @@ export interface Heartbeat {
 export interface DeadProcess extends ProcessStart, Partial<Omit<Heartbeat, 'inFlight'>> {
   readonly inFlight: Heartbeat['inFlight'];
   /** When it sent its last heartbeat (ms since 1970, by the store's clock). */
-  readonly beatAt: number;
+  readonly heartbeatAt: number;
 }
 
 export function createProcessTable(context: StoreContext) {
   const { driver } = context;
 
-  /** @param beatAt an expression. @param onConflict what to do if the process is known */
+  /** @param heartbeatAt an expression. @param onConflict what to do if the process is known */
   async function store(
     { id, build, release, environment, startedAt }: ProcessStart,
     state: Pick<Heartbeat, 'inFlight'>,
-    { beatAt, onConflict }: { readonly beatAt: string; readonly onConflict: string },
+    { heartbeatAt, onConflict }: { readonly heartbeatAt: string; readonly onConflict: string },
   ): Promise<void> {
     await driver.run(
       `INSERT INTO desk_processes (id, build, release, environment, started_at, state, beat_at)
-        VALUES (?, ?, ?, ?, ?, ?, ${beatAt}) ON CONFLICT (id) ${onConflict}`,
+        VALUES (?, ?, ?, ?, ?, ?, ${heartbeatAt}) ON CONFLICT (id) ${onConflict}`,
       [id, build, release, environment, startedAt, JSON.stringify(state)],
     );
   }
@@ -52,14 +52,14 @@ export function createProcessTable(context: StoreContext) {
      */
     storeHeartbeat: (start: ProcessStart, heartbeat: Heartbeat): Promise<void> =>
       store(start, heartbeat, {
-        beatAt: driver.dialect.now,
+        heartbeatAt: driver.dialect.now,
         onConflict: `DO UPDATE SET state = excluded.state, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL
           WHERE desk_processes.ended IS NULL OR desk_processes.ended <> 'clean'`,
       }),
 
     /** Records a process that left a journal but never reached the store. */
     storeUnknown: (start: ProcessStart): Promise<void> =>
-      store(start, { inFlight: [] }, { beatAt: String(start.startedAt), onConflict: 'DO NOTHING' }),
+      store(start, { inFlight: [] }, { heartbeatAt: String(start.startedAt), onConflict: 'DO NOTHING' }),
 
     async storeEnd(id: string): Promise<void> {
       await driver.run(
@@ -80,7 +80,7 @@ export function createProcessTable(context: StoreContext) {
     /** @returns undefined if the process has ended or is unknown */
     async readUnended(id: string): Promise<DeadProcess | undefined> {
       const [row] = await driver.all<Omit<DeadProcess, keyof Heartbeat> & { state: string }>(
-        `SELECT id, build, release, environment, started_at AS "startedAt", beat_at AS "beatAt", state
+        `SELECT id, build, release, environment, started_at AS "startedAt", beat_at AS "heartbeatAt", state
           FROM desk_processes WHERE id = ? AND ended IS NULL`,
         [id],
       );

@@ -1,6 +1,6 @@
 import { Day, Minute } from '../../../shared/units.ts';
+import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../desk-limits.ts';
 import { NO_DAY } from '../ingest/visitors.ts';
-import { DELETE_BATCH, HOUR_AGE, NOTIFICATION_AGE, PROCESS_AGE } from '../limits.ts';
 import type { KeyAddress } from './alias-table.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
@@ -8,9 +8,7 @@ import type { IncidentKey } from './incident-key.ts';
 import { deleteOccurrences, forEachIncident } from './occurrence-table.ts';
 import { type Columns, insertRows, placeholders, readClock, readNumber, type SqlDriver } from './sql.ts';
 
-export interface RetentionOptions {
-  /** The running build. Its files are never deleted. */
-  readonly build: string;
+export interface RetentionLimits {
   /** The size limit of everything except the files of builds (bytes). */
   readonly maxBytes: number;
   /** How long occurrences are kept (ms). */
@@ -35,12 +33,16 @@ const ENOUGH = 0.9;
  * in between. Incidents that a server saw keep their counts, so that the digest on an old screenshot still leads to its
  * incident. All times are by the store's clock, because a replica's clock can be wrong.
  */
-export async function retain(driver: SqlDriver, options: RetentionOptions): Promise<RetentionReport> {
+export async function retain(
+  driver: SqlDriver,
+  build: string,
+  { maxBytes, maxAge }: RetentionLimits,
+): Promise<RetentionReport> {
   const now = await readClock(driver);
-  await dropOldBuilds(driver, options.build);
-  await dropByAge(driver, now - options.maxAge, now);
+  await dropOldBuilds(driver, build);
+  await dropByAge(driver, now - maxAge, now);
   await driver.reclaim();
-  const deletedForSize = await shrink(driver, options.maxBytes);
+  const deletedForSize = await shrink(driver, maxBytes);
   await driver.overwriteDeleted();
   return { deletedForSize, bytes: await driver.usedBytes() };
 }

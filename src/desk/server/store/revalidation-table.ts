@@ -1,5 +1,5 @@
 import { Second } from '../../../shared/units.ts';
-import { readClock } from './sql.ts';
+import { readClock, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** A page that replicas have to render again. */
@@ -17,6 +17,17 @@ interface ChangedPages {
 
 /** Longer than a transaction can take from its revalidations to its end: a wait for the row, and a slow commit (ms). */
 const OVERLAP = 30 * Second;
+
+/** Records that these pages have to be rendered again. */
+export async function storeRevalidations(sql: Sql, paths: readonly string[]): Promise<void> {
+  for (const path of new Set(paths)) {
+    await sql.run(
+      `INSERT INTO desk_revalidations (path, at) VALUES (?, ${sql.dialect.now})
+        ON CONFLICT (path) DO UPDATE SET at = excluded.at`,
+      [path],
+    );
+  }
+}
 
 export function createRevalidationTable({ driver }: StoreContext) {
   return {

@@ -1,8 +1,8 @@
 import { Minute } from '../../../shared/units.ts';
 import type { DeskCount } from '../counters.ts';
+import { RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
-import { RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError } from './sql.ts';
 import type { Store } from './store.ts';
 
@@ -29,7 +29,7 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
   let since: number | undefined;
   let wait = retryFirst;
   let timer: NodeJS.Timeout | undefined;
-  let isTold = false;
+  let isLogged = false;
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
   let onOpen: (() => void) | undefined;
@@ -66,8 +66,8 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
     if (since !== undefined) return;
     since = performance.now();
     wait = retryFirst;
-    if (isTold) log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
-    isTold = false;
+    if (isLogged) log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
+    isLogged = false;
     signals.storeState = 'reachable';
     onOpen?.();
   }
@@ -76,9 +76,9 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
     since = undefined;
     if (isClosed) return;
     signals.storeState = 'away';
-    if (!isTold) {
+    if (!isLogged) {
       log.error({ err: error }, "The desk's store cannot be used. Pages still work, and failures wait in the journal.");
-      isTold = true;
+      isLogged = true;
     }
     if (error instanceof StoreAwayError && error.isGone) void dropStore();
     timer = setTimeout(connect, wait);

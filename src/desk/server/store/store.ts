@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { SQLITE_FILE } from '../data-files.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { createAliasTable } from './alias-table.ts';
 import { createBuildTable } from './build-table.ts';
@@ -12,7 +13,7 @@ import { createIncidentList } from './list-incidents.ts';
 import { createNotificationTable } from './notification-table.ts';
 import { createOccurrenceTable } from './occurrence-table.ts';
 import { createProcessTable } from './process-table.ts';
-import { type RetentionOptions, type RetentionReport, retain } from './retention.ts';
+import { type RetentionLimits, type RetentionReport, retain } from './retention.ts';
 import { createRevalidationTable } from './revalidation-table.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { createSessionTable } from './session-table.ts';
@@ -47,7 +48,7 @@ export async function openDriver(options: {
   readonly log: DeskLog;
 }): Promise<SqlDriver> {
   const { dataDir, databaseUrl, log } = options;
-  if (databaseUrl === undefined) return openSqlite(join(dataDir, 'desk.sqlite'), { log });
+  if (databaseUrl === undefined) return openSqlite(join(dataDir, SQLITE_FILE), { log });
   const { openPostgres } = await import('./postgres.ts'); // its client takes memory
   return openPostgres(databaseUrl);
 }
@@ -98,8 +99,12 @@ function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS 
     /** Returns a number that grows with each change of what the desk's pages show, on any replica. */
     readChanges: (): Promise<number> =>
       readNumber(reader, "SELECT CAST(value AS BIGINT) AS value FROM desk_meta WHERE name = 'changes'"),
-    /** Deletes old rows, and the oldest rows of a store that is too large. */
-    retain: (options: RetentionOptions): Promise<RetentionReport> => retain(driver, options),
+    /**
+     * Deletes old rows, and the oldest rows of a store that is too large.
+     *
+     * @param build the running one, whose files are never deleted
+     */
+    retain: (build: string, limits: RetentionLimits): Promise<RetentionReport> => retain(driver, build, limits),
     /** Checks that the database can be written to. @throws StoreAwayError */
     check: () => check(driver),
     close: () => driver.close(),

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Second } from '../../../shared/units.ts';
+import { SQLITE_FILE } from '../data-files.ts';
 import { TerminalError } from './terminal-error.ts';
 
 /**
@@ -34,7 +35,7 @@ export function writeBackup(dataDir: string, file: string): void {
   try {
     rmSync(part, { force: true });
     closeSync(openSync(part, 'wx', 0o600)); // SQLite would make it readable for everyone
-    use(new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true, timeout: LOCK_WAIT }), (store) =>
+    use(new DatabaseSync(join(dataDir, SQLITE_FILE), { readOnly: true, timeout: LOCK_WAIT }), (store) =>
       store.prepare('VACUUM INTO ?').run(part),
     );
     use(new DatabaseSync(part), (copy) => {

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError, type Environment, parseAddress } from '#engine/tracker';
+import { ConfigError } from '#engine/server';
+import { type Environment, parseAddress } from '#engine/tracker';
 import { STATE_WORDS } from '../../shared/choices.ts';
 import { toPlural } from '../../shared/words.ts';
+import { JOURNAL_FOLDER } from '../data-files.ts';
 import { readView, toFilter } from '../read-view.ts';
 import { StoreError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
@@ -205,7 +207,7 @@ async function forget({ words }: Typed, { store, settings }: TerminalDesk, { tel
   const [whom] = words;
   if (!whom?.trim()) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
   const count = await forgetVisitor(whom, store);
-  if (hasWaiting(join(settings.dataDir, 'journal'))) {
+  if (hasWaiting(join(settings.dataDir, JOURNAL_FOLDER))) {
     tell('Failures that wait in a journal are not deleted. Repeat this when the server has stored them.');
   }
   if (count === 0) throw new TerminalError(`No stored failure is from "${whom}".`);

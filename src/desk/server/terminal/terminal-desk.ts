@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Environment, readSettings, SETTINGS } from '#engine/tracker';
+import { SQLITE_FILE } from '../data-files.ts';
 import { DESK_SETTINGS } from '../settings.ts';
 import { openPostgres } from '../store/postgres.ts';
 import { openMadeSqlite } from '../store/sqlite.ts';
@@ -42,7 +43,7 @@ function readTerminalSettings(env: Environment) {
 
 /** Opens the store that a server has created, even while that server runs. */
 async function openTerminalStore({ dataDir, databaseUrl, environment }: TerminalSettings): Promise<Store> {
-  const path = join(dataDir, 'desk.sqlite');
+  const path = join(dataDir, SQLITE_FILE);
   if (databaseUrl === undefined && !existsSync(path)) {
     throw new TerminalError(
       `There is no desk in ${dataDir} (DATA_DIR) yet. The server creates it when it first starts. Start the server once, or set DATA_DIR to the server's value. With PostgreSQL, set DESK_DATABASE_URL.`,

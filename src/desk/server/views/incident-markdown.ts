@@ -6,8 +6,8 @@ import type {
   FullShape,
   IncidentRow,
   IncidentShape,
+  LocationShape,
   OccurrenceShape,
-  PlaceShape,
   ReleaseShape,
   StoryShape,
 } from '../../shared/shapes.ts';
@@ -49,7 +49,7 @@ export function toIncidentMarkdown(incident: IncidentShape, now: number): string
     toList([
       ['State', `${STATE_WORDS[status.state]}${detail.length > 0 ? ` (${detail.join(', ')})` : ''}`],
       ['Kind', shown?.full?.level === 'warning' ? 'Warning' : KIND_WORDS[kind]],
-      ['Where', toPlace(place)],
+      ['Where', toLocationText(place)],
       ['Route', place.route && toCode(place.route)],
       ['Environment', toCode(incident.environment)],
       [
@@ -101,8 +101,8 @@ export function toListMarkdown(
       [
         `- **${digest}** ${toCode(title)}`,
         `  ${toStateWord(status)}, ${toPlural(counts.server + counts.browser, 'time')}, ${visitors ? `${toPlural(visitors, 'visitor')}, ` : ''}last ${toAgo(lastAt, now)} in ${toCode(lastRelease) || 'an unknown release'}`,
-        ...(toPlace(place) || place.route
-          ? [`  ${[toPlace(place), place.route && toCode(place.route)].filter(Boolean).join(' on ')}`]
+        ...(toLocationText(place) || place.route
+          ? [`  ${[toLocationText(place), place.route && toCode(place.route)].filter(Boolean).join(' on ')}`]
           : []),
       ].join('\n'),
     ),
@@ -220,7 +220,7 @@ function toRelease({ release, count, isRegression }: ReleaseShape): string {
   return `${toCode(release) || 'unknown'} (${toCount(count)}${isRegression ? ', regression' : ''})`;
 }
 
-function toPlace({ file, line, function: name }: PlaceShape): string {
+function toLocationText({ file, line, function: name }: LocationShape): string {
   if (file === undefined) return '';
   const location = toCode(line === undefined ? file : `${file}:${line}`);
   return name ? `${location} in ${toCode(name)}` : location;

@@ -1,6 +1,6 @@
 import { explainReactError } from '#engine/tracker';
 import { KIND_WORDS } from '../../shared/choices.ts';
-import type { IncidentRow, PlaceShape, StatusShape } from '../../shared/shapes.ts';
+import type { IncidentRow, LocationShape, StatusShape } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
@@ -28,7 +28,7 @@ export function presentFacts(incident: Incident): Omit<IncidentRow, 'firstReleas
     environment,
     kind,
     title: presentTitle(incident),
-    place: presentPlace(incident),
+    place: presentLocation(incident),
     status: presentStatus(incident),
     counts,
     visitors: visitors || undefined,
@@ -47,7 +47,7 @@ export function presentTitle({ kind, title }: Pick<Incident, 'kind' | 'title'>):
   return explainReactError(title) ?? title;
 }
 
-function presentPlace({ location, locationLine, route }: Incident): PlaceShape {
+function presentLocation({ location, locationLine, route }: Incident): LocationShape {
   return defined({
     route,
     file: location?.path,

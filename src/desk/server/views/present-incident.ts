@@ -5,7 +5,7 @@ import type { IncidentShape, MarkShape, MissedShape, ReleaseShape } from '../../
 import { defined } from '../defined.ts';
 import type { DeskFacts } from '../facts.ts';
 import { fillLink } from '../links.ts';
-import type { KnownBuild } from '../store/build-table.ts';
+import type { BuildRecord } from '../store/build-table.ts';
 import { CHART_DAYS } from '../store/charts.ts';
 import type { IncidentDetails } from '../store/incident-details.ts';
 import { findLine } from '../store/ingest/batch.ts';
@@ -79,7 +79,7 @@ function presentRelease({ regressedAt, ...release }: IncidentRelease): ReleaseSh
 const MAX_MARKS = CHART_DAYS;
 
 /** Returns the releases that were first started within the longer chart, oldest first. A rebuilt release counts once. */
-function presentMarks(builds: readonly KnownBuild[], now: number): MarkShape[] {
+function presentMarks(builds: readonly BuildRecord[], now: number): MarkShape[] {
   const first = new Map<string, number>();
   for (const { release, firstAt } of builds) first.set(release, Math.min(firstAt, first.get(release) ?? firstAt));
   return [...first]

@@ -14,7 +14,7 @@ import type {
 import { defined } from '../defined.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
-import { presentStory, toPairs, toUntold } from './present-story.ts';
+import { presentStory, toOtherExtra, toPairs } from './present-story.ts';
 import { presentTest } from './present-test.ts';
 
 export function presentOccurrence(found: Occurrence, links: DeskLinks): OccurrenceShape {
@@ -54,7 +54,7 @@ function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
     components: (failure.components ?? []).map(presentComponent),
     breadcrumbs: (failure.breadcrumbs ?? []).map(presentBreadcrumb),
     tags: toPairs(tags),
-    extra: toPairs(toUntold(failure)),
+    extra: toPairs(toOtherExtra(failure)),
     cut,
   });
 }

@@ -4,7 +4,7 @@ import { defined } from '../defined.ts';
 import type { StoredFailure } from '../store/records.ts';
 
 /** Returns the fields of `extra` that no story includes, so that they are not shown twice. */
-export function toUntold({ kind, extra = {} }: StoredFailure): Readonly<Record<string, unknown>> {
+export function toOtherExtra({ kind, extra = {} }: StoredFailure): Readonly<Record<string, unknown>> {
   if (kind === 'unclean-death') return { process: extra.process };
   if (kind === 'blocked-loop') return { ms: extra.ms, since: extra.since };
   const { contexts, ...rest } = extra;

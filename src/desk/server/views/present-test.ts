@@ -9,7 +9,7 @@ import {
 } from '#engine/tracker';
 import type { TestShape } from '../../shared/shapes.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { hasGap, sampleOf, toComment, toLiteral, toPath } from './test-values.ts';
+import { hasGap, sampleOf, toComment, toLiteral, toSitePath } from './test-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */
 const UNSET_HEADERS = /^(?:content-|sec-fetch-|purpose$)/i;
@@ -59,9 +59,9 @@ function writeTest(failure: StoredFailure): TestShape | undefined {
     side === 'server'
       ? toRequest(failure, request, missing, header)
       : kind === 'hydration'
-        ? toBothSides(failure, toPath(request.url), header)
-        : toVisit(failure, toPath(request.url), missing, header);
-  const name = `${side === 'server' ? `${request.method} ` : ''}${toPath(request.url)} does not fail with ${digest}`;
+        ? toBothSides(failure, toSitePath(request.url), header)
+        : toVisit(failure, toSitePath(request.url), missing, header);
+  const name = `${side === 'server' ? `${request.method} ` : ''}${toSitePath(request.url)} does not fail with ${digest}`;
   const text = `${imports(failure)}
 ${describe(failure).map(toComment).join('\n')}
 ${test}(${toLiteral(name)}, async () => {
@@ -197,7 +197,7 @@ function toVisit(
 ): string[] {
   const steps = toSteps(trail, missing);
   const first = trail.find(({ category }) => category === 'navigation');
-  const start = toPath(String(first?.data?.from ?? target));
+  const start = toSitePath(String(first?.data?.from ?? target));
   if (steps.length === 0)
     missing.add('Cookies, storage and rows are not recorded. If this test passes before the fix, add them.');
   if (trail.length === MAX_BREADCRUMBS) missing.add('There are more steps before these, which were not recorded.');
@@ -245,7 +245,7 @@ function toSteps(trail: readonly Breadcrumb[], missing: Missing): string[] {
       return [`${element}.fill(${toLiteral(sampleOf('string', [], `${message} ${data?.type}`))});`];
     }
     const isMove = category === 'navigation' && data?.to !== undefined;
-    return isMove ? [`await page.waitForURL(${toLiteral(`**${toPath(String(data.to))}`)});`] : [];
+    return isMove ? [`await page.waitForURL(${toLiteral(`**${toSitePath(String(data.to))}`)});`] : [];
   });
 }
 
@@ -256,7 +256,7 @@ function toRoutes(trail: readonly Breadcrumb[]): string[] {
     const status = Number(status_code ?? 0);
     if (category !== 'fetch' || url === undefined || (status > 0 && status < 500)) continue;
     const answer = status > 0 ? `fulfill({ status: ${status}, json: {} })` : 'abort()';
-    const path = toPath(String(url));
+    const path = toSitePath(String(url));
     routes.set(path, `await page.route(${toLiteral(`**${path}`)}, (route) => route.${answer});`);
   }
   return [...routes.values()];

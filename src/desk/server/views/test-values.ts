@@ -11,7 +11,7 @@ const LONGEST_LITERAL = 100;
  * Returns a path of the site under test. A stranger can report any URL, and a browser reads `//host` as another site. In
  * URLs of other schemes, paths can have backslashes, which a browser reads as slashes.
  */
-export function toPath(url: string): string {
+export function toSitePath(url: string): string {
   const base = 'http://site.invalid';
   const given = URL.parse(url, base);
   const { pathname, search } = given && /^https?:$/.test(given.protocol) ? given : new URL(base);

@@ -56,7 +56,7 @@ export function createDeadJournals(folder: string, own: string, { writer, proces
       claim();
       for (const journal of dead) {
         const environment = await processes.endOf(journal);
-        await writer.adopt({ ...journal, environment });
+        await writer.adopt(journal, environment);
         dead = dead.filter((other) => other !== journal);
         journal.release(true);
         noteInherited();

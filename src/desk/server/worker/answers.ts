@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseAddress } from '#engine/tracker';
-import { CHANGE_PATIENCE, LOOKUP_PATIENCE, RETRY_FIRST, SETTLE_PATIENCE } from '../limits.ts';
+import { CHANGE_PATIENCE, LOOKUP_PATIENCE, RETRY_FIRST, SETTLE_PATIENCE } from '../desk-limits.ts';
 import type { Notifier } from '../notifications/notifier.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { readInFlight } from '#engine/tracker';
 import type { DeskCount } from '../counters.ts';
-import type { DeskLog } from '../desk-log.ts';
-import { createSignals } from '../ingest/signals.ts';
+import { JOURNAL_FOLDER } from '../data-files.ts';
 import {
-  BEAT_INTERVAL,
   CLOSE_PATIENCE,
+  HEARTBEAT_INTERVAL,
   PULSE_INTERVAL,
   RETENTION_INTERVAL,
   RETRY_FIRST,
   RETRY_LONGEST,
-} from '../limits.ts';
+} from '../desk-limits.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { createSignals } from '../ingest/signals.ts';
 import { createNotifier } from '../notifications/notifier.ts';
 import { createTargets } from '../notifications/targets.ts';
 import type { RetentionReport } from '../store/retention.ts';
@@ -42,7 +43,7 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
   const { process, startedAt, running, storing } = start;
   const { build, release, environment, namespace, dist } = running;
   const { dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = storing;
-  const journals = join(dataDir, 'journal');
+  const journals = join(dataDir, JOURNAL_FOLDER);
   const journal = { process, folder: join(journals, process) };
   const signals = createSignals(start.signals);
   const targets = notify ? createTargets(notify) : [];
@@ -87,8 +88,8 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
     { holder, writer, deadJournals, processes, tasks },
   );
   const timers = [
-    setInterval(watchdog.look, PULSE_INTERVAL),
-    setInterval(processes.write, BEAT_INTERVAL),
+    setInterval(watchdog.check, PULSE_INTERVAL),
+    setInterval(processes.write, HEARTBEAT_INTERVAL),
     setInterval(upkeep.lookAfter, RETRY_LONGEST),
     setInterval(upkeep.retain, RETENTION_INTERVAL),
     setInterval(maps.sweep, RETRY_LONGEST),
@@ -105,7 +106,7 @@ export function createDeskWorker(start: WorkerStart, { count, log, onBlocked, on
       tasks.run('The journal could not be stored before the end.', () =>
         withinTime(
           CLOSE_PATIENCE,
-          processes.end().then(() => writer.adopt({ ...journal, environment })),
+          processes.end().then(() => writer.adopt(journal, environment)),
         ),
       ),
       // A notification whose result is not recorded is sent again.

@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { DeskCount } from '../counters.ts';
+import { BATCH_BYTES, MAX_BATCH_TRIES } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
-import { dropSegments, type LogPosition, listSegments, type Segment } from '../ingest/segments.ts';
-import { BATCH_BYTES, MAX_BATCH_TRIES } from '../limits.ts';
+import { dropSegments, type JournalSegment, type LogPosition, listSegments } from '../ingest/segments.ts';
 import type { Batch } from '../store/ingest/ingest-batch.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import type { WithStore } from '../store/store-holder.ts';
@@ -109,25 +109,28 @@ interface ReadJournalOptions {
 }
 
 /** Reads the next piece of a journal. @returns undefined at the end */
-export function readJournal(options: ReadJournalOptions): JournalPiece | undefined {
+export function readJournal({ folder, from, live, maxBytes }: ReadJournalOptions): JournalPiece | undefined {
   // Listed before anything is read, because a segment that is followed by another one is complete.
-  const segments = listSegments(options.folder).filter(({ number }) => number >= options.from.segment);
+  const segments = listSegments(folder).filter(({ number }) => number >= from.segment);
   const [segment] = segments;
   if (!segment) return undefined;
-  const isOpen = options.live && segments.length === 1;
-  return readLines(segment, isOpen, options);
+  const offset = segment.number === from.segment ? from.offset : 0;
+  return readLines(segment, offset, live && segments.length === 1, maxBytes);
 }
 
-function readLines(segment: Segment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
-  const offset = segment.number === options.from.segment ? options.from.offset : 0;
-  const { maxBytes } = options;
+function readLines(
+  segment: JournalSegment,
+  offset: number,
+  isOpen: boolean,
+  maxBytes: number,
+): JournalPiece | undefined {
   const bytes = readBytes(segment.path, offset, maxBytes);
   const end = bytes.lastIndexOf(0x0a) + 1;
   if (end > 0) {
     return { ...parseLines(bytes.subarray(0, end)), next: { segment: segment.number, offset: offset + end } };
   }
   // The line is longer than `maxBytes`.
-  if (bytes.length === maxBytes) return readLines(segment, isOpen, { ...options, maxBytes: maxBytes * 2 });
+  if (bytes.length === maxBytes) return readLines(segment, offset, isOpen, maxBytes * 2);
   if (isOpen) return undefined;
   return { entries: [], skipped: bytes.length > 0 ? 1 : 0, next: { segment: segment.number + 1, offset: 0 } };
 }

@@ -1,7 +1,7 @@
 import { BoundedMap, createDigest, cutTitle, type Failure, isProductCode } from '#engine/tracker';
+import { MAX_BATCH_TRIES } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry, OccurrenceSummary } from '../ingest/journal-entry.ts';
-import { MAX_BATCH_TRIES } from '../limits.ts';
 import { type NewOccurrence, toNewOccurrence } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreError } from '../store/sql.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDigest, emptyLocationTable, type Failure, toOccurrence } from '#engine/tracker';
+import { DEAD_AFTER } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { DEAD_AFTER } from '../limits.ts';
 import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
@@ -78,7 +78,7 @@ export function createProcessRecords(
   }
 
   return {
-    /** Writes the heartbeat. Call it every `BEAT_INTERVAL`. */
+    /** Writes the heartbeat. Call it every `HEARTBEAT_INTERVAL`. */
     write,
     /** Writes it again, even if it is being written. */
     async writeAgain() {
@@ -127,20 +127,20 @@ export function markEnded(folder: string): void {
 /** Turns the last record of a process that was killed or ran out of memory into a failure. */
 function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
   const id = randomBytes(16).toString('hex');
-  const { blockedMs, memory, heap, inFlight, startedAt, beatAt, build, release } = dead;
+  const { blockedMs, memory, heap, inFlight, startedAt, heartbeatAt, build, release } = dead;
   return {
     id,
     occurrence: toOccurrence(id),
     side: 'server',
     origin: 'process',
-    at: beatAt,
+    at: heartbeatAt,
     build,
     release,
     errors: [],
     extra: {
       process: dead.id,
       startedAt,
-      lastHeardAt: beatAt,
+      lastHeardAt: heartbeatAt,
       memory,
       heap,
       inFlight,

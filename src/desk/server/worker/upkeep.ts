@@ -1,5 +1,5 @@
 import { MiB } from '../../../shared/units.ts';
-import { RETRY_LONGEST } from '../limits.ts';
+import { RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
@@ -70,7 +70,7 @@ export function createUpkeep(
 
   async function retain(): Promise<void> {
     await tasks.run('Old rows of the desk could not be deleted.', async () => {
-      const report = await holder.use((store) => store.retain({ build, ...retention }));
+      const report = await holder.use((store) => store.retain(build, retention));
       const sentence = FULL.replace('{size}', String(retention.maxBytes / MiB));
       tasks.warnWhile(report.deletedForSize > 0, sentence, { rows: report.deletedForSize });
       onRetained(report);

@@ -1,6 +1,6 @@
 import type { InFlightRequest } from '#engine/tracker';
+import { BLOCKED_AFTER, PULSE_INTERVAL } from '../desk-limits.ts';
 import type { Signals } from '../ingest/signals.ts';
-import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
 
 /** The main thread was blocked for over a second. */
 export interface BlockedLoop {
@@ -27,7 +27,7 @@ interface WatchdogOptions {
  * The longest time that counts between two checks (ms). If they are further apart, the whole machine was suspended or
  * overloaded, not only the main thread.
  */
-const LATE_LOOK = 2 * PULSE_INTERVAL;
+const MAX_CHECK_GAP = 2 * PULSE_INTERVAL;
 
 /** Detects a blocked main thread. */
 export function createWatchdog({
@@ -38,7 +38,7 @@ export function createWatchdog({
   now = () => performance.now(),
 }: WatchdogOptions) {
   let pulses = signals.pulses;
-  let lastLook = now();
+  let lastCheck = now();
   /** Since the last pulse (ms). */
   let silent = 0;
   let inFlight: BlockedLoop['inFlight'] = [];
@@ -49,9 +49,9 @@ export function createWatchdog({
       return silent >= BLOCKED_AFTER ? Math.round(silent) : 0;
     },
     /** Checks the main thread. Call it every `PULSE_INTERVAL`. */
-    look() {
-      const elapsed = now() - lastLook;
-      lastLook += elapsed;
+    check() {
+      const elapsed = now() - lastCheck;
+      lastCheck += elapsed;
       if (signals.pulses === pulses && !signals.waiting) {
         // Before the first pulse, the program is still loading.
         if (pulses === 0) return;
@@ -59,7 +59,7 @@ export function createWatchdog({
           inFlight = listRequests();
           onSilent();
         }
-        silent += Math.min(elapsed, LATE_LOOK);
+        silent += Math.min(elapsed, MAX_CHECK_GAP);
         return;
       }
       pulses = signals.pulses;

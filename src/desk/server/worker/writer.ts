@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeskCount } from '../counters.ts';
+import { GATHER_TIME, RETRY_LONGEST } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Signals } from '../ingest/signals.ts';
-import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
 import type { WithStore } from '../store/store-holder.ts';
 import type { MoveJournal, ProcessJournal } from './move-journal.ts';
@@ -98,7 +98,7 @@ export function createWriter(journal: ProcessJournal, options: WriterOptions) {
       return isBehind || performance.now() < waitsUntil;
     },
     /** Stores the whole journal of an ended process, and removes it. This process's own journal is the last. */
-    async adopt({ process, folder, environment }: ProcessJournal & { readonly environment: string }): Promise<void> {
+    async adopt({ process, folder }: ProcessJournal, environment: string): Promise<void> {
       if (process === journal.process) await attempts.end();
       await moveJournal({ process, folder }, { environment });
       rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,10 @@
 import { inspect } from 'node:util';
-import { MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../../shared/limits.ts';
+import { causesOf } from '../../../shared/reporting/causes.ts';
+import { readProperty } from '../../../shared/reporting/read-property.ts';
+import { MAX_REPORTED_FRAMES } from '../../../shared/shared-limits.ts';
 import { KiB } from '../../../shared/units.ts';
 import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../../limits.ts';
-import { isError, read } from '../../request/http-error.ts';
+import { isError } from '../../request/http-error.ts';
 import { decodePercent } from '../../request/paths.ts';
 import type { ErrorRecord, StackFrame } from '../failure.ts';
 import { cutAtWord } from '../trim.ts';
@@ -37,7 +39,7 @@ export function readError(error: unknown) {
 
 /** Reads a thrown value and its causes, outermost first. Never throws, and always returns at least one entry. */
 export function readErrors(thrown: unknown, paths: FramePaths): ErrorRecord[] {
-  const [first, ...causes] = causesOf(thrown);
+  const [first, ...causes] = causesOf(thrown, isError);
   return [toRecord(first, paths), ...causes.map((cause) => toRecord(cause, paths))];
 }
 
@@ -64,7 +66,7 @@ function readCode(value: unknown): { code?: string } {
 }
 
 function readMembers(error: unknown): { members?: string[] } {
-  const members = read(error, 'errors');
+  const members = readProperty(error, 'errors');
   try {
     if (readClass(error) !== 'AggregateError' || !Array.isArray(members)) return {};
     const classes = members.slice(0, MAX_READ_MEMBERS).map((one) => (isError(one) ? readClass(one) : 'NonError'));
@@ -74,20 +76,8 @@ function readMembers(error: unknown): { members?: string[] } {
   }
 }
 
-/** Lists the error and its causes, outermost first. Any value can be thrown, also `undefined`. Stops at a cycle. */
-export function causesOf(error: unknown): unknown[] {
-  const chain = [error];
-  while (chain.length < MAX_REPORTED_ERRORS) {
-    const last = chain.at(-1);
-    const cause = isError(last) ? read(last, 'cause') : undefined;
-    if (cause === undefined || cause === null || chain.includes(cause)) break;
-    chain.push(cause);
-  }
-  return chain;
-}
-
 function readString(value: unknown, key: string): string {
-  const text = read(value, key);
+  const text = readProperty(value, key);
   return typeof text === 'string' ? text : '';
 }
 

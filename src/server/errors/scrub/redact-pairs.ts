@@ -27,7 +27,8 @@ const MAY_BE_A_WORD = /pass|pwd|secret/i;
 /** Where a bare value ends. */
 const VALUE_END = /[\s,;&"'`<>)}\]\\]/g;
 const ENCODED_END = /[\s,;&"'`<>)}\]\\]|%(?:2[26C]|7D)/gi;
-const LINE_END = /[\r\n]|\\[rn]/g;
+/** Where the line of a header ends, also in text that was written as JSON. */
+const HEADER_END = /[\r\n]|\\[rn]/g;
 
 /** What follows on a line below is a stack, or an excerpt of code. */
 const INDENTED = /[\r\n][^\S\r\n]{3}/;
@@ -134,7 +135,7 @@ function findValue(text: string, from: number, name: string, written: string): S
     const start = from + opening.length;
     return { start, end: findClosing(text, start, opening) };
   }
-  if (LINE_HEADER.test(name) && written.includes(':')) return { start: from, end: findEnd(text, from, LINE_END) };
+  if (LINE_HEADER.test(name) && written.includes(':')) return { start: from, end: findEnd(text, from, HEADER_END) };
   if (/[[{]/.test(text.charAt(from))) return { start: from, end: findBracket(text, from) };
   if (INDENTED.test(written)) return { start: from, end: from };
   const end = findEnd(text, from, written.includes('%3') ? ENCODED_END : VALUE_END);

@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm';
+import { readProperty } from '../../../shared/reporting/read-property.ts';
 import { Second } from '../../../shared/units.ts';
 import { MAX_SCRUBBED_LENGTH } from '../../limits.ts';
-import { read } from '../../request/http-error.ts';
 
 /** Maximum number of patterns (count), and length of one (characters). */
 const MAX_PATTERNS = 50;
@@ -82,7 +82,7 @@ function isFastPattern(pattern: RegExp): boolean {
   try {
     return [...fragments].every((fragment) => isFast(fragment) || isFast(fragment)); // the first time, it can be compiled
   } catch (error) {
-    if (read(error, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
+    if (readProperty(error, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
     throw error;
   }
 }

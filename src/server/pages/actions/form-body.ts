@@ -1,13 +1,17 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { MAX_ACTION_BYTES } from '../../../shared/limits.ts';
 import { publicError } from '../../../shared/routing/control-flow.ts';
+import { MAX_ACTION_BYTES } from '../../../shared/shared-limits.ts';
 import { KiB } from '../../../shared/units.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';
 import { decodeFormText, groupFields, isInUtf8, readContentType } from '../../request/parse-body.ts';
-import { MULTIPART, type MultipartRequest, type ReceivedForm, readMultipart } from '../../request/read-multipart.ts';
-
-const FORM = 'application/x-www-form-urlencoded';
+import {
+  MULTIPART,
+  type MultipartRequest,
+  type ReceivedForm,
+  readMultipart,
+  URL_ENCODED,
+} from '../../request/read-multipart.ts';
 
 interface FormRequest extends Pick<MultipartRequest, 'limit' | 'admit'> {
   readonly request: ExpressRequest;
@@ -24,17 +28,17 @@ interface FormRequest extends Pick<MultipartRequest, 'limit' | 'admit'> {
 export async function readForm({ request, response, limit, admit }: FormRequest): Promise<ReceivedForm> {
   if (isFields(request.body) && request.readableDidRead) return withoutFiles(fromFields(request.body));
   const type = readContentType(request);
-  if (!type || !isFormType(type.essence)) publicError(415, `Send forms as ${FORM} or ${MULTIPART}.`);
+  if (!type || !isFormType(type.essence)) publicError(415, `Send forms as ${URL_ENCODED} or ${MULTIPART}.`);
   if (!isInUtf8(type)) publicError(415, 'Send the form in UTF-8.');
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
-  const sent = { req: request, res: response };
   if (type.essence === MULTIPART) {
-    return readMultipart({ ...sent, boundary: type.params.get('boundary') ?? '', limit, admit });
+    const boundary = type.params.get('boundary') ?? '';
+    return readMultipart({ req: request, res: response, boundary, limit, admit });
   }
   const most = Math.min(limit, MAX_ACTION_BYTES); // of text
-  return bodies.read({ ...sent, limit: most }, (body) => withoutFiles(fromText(body), body.length));
+  return bodies.read({ req: request, res: response, limit: most }, (body) => withoutFiles(fromText(body), body.length));
 }
 
 function withoutFiles(form: FormData, bytes = 0): ReceivedForm {
@@ -51,7 +55,7 @@ export function isMultipart(request: ExpressRequest): boolean {
 }
 
 function isFormType(essence: string | undefined): boolean {
-  return essence === FORM || essence === MULTIPART;
+  return essence === URL_ENCODED || essence === MULTIPART;
 }
 
 function fromText(body: Buffer): FormData {

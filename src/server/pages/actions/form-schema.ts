@@ -1,6 +1,6 @@
 import type { SchemaIssue } from '../../../shared/api/operation.ts';
 import { toErrors } from '../../request/schema-errors.ts';
-import { type OutputOf, type Schema, toFields } from '../schema.ts';
+import { type Schema, type SchemaOutput, toFields } from '../schema.ts';
 import { type ActionArgs, invalid, type LoaderContext, type Refusal } from '../server-page.ts';
 
 interface FormActionOptions {
@@ -17,7 +17,7 @@ interface FormActionOptions {
  */
 export function formAction<Form extends Schema, Answer, Context = LoaderContext>(
   schema: Form,
-  handler: (args: ActionArgs<Context> & { readonly data: OutputOf<Form> }) => Answer | Promise<Answer>,
+  handler: (args: ActionArgs<Context> & { readonly data: SchemaOutput<Form> }) => Answer | Promise<Answer>,
   { lists = [] }: FormActionOptions = {},
 ): (args: ActionArgs<Context>) => Promise<Answer | Refusal> {
   return async function formAction(args) {

@@ -51,7 +51,7 @@ export function encodePage(
 }
 
 export function toEncodeOptions(pageRequest: PageRequest): EncodeOptions {
-  return { toError: toPageErrorOf(pageRequest), onAbort: (listener) => pageRequest.onLateAbort(listener) };
+  return { toError: toPageErrorOf(pageRequest), onAbort: (listener) => pageRequest.onDeferredAbort(listener) };
 }
 
 /** Returns a function that turns the error of a deferred value into what the visitor sees. */

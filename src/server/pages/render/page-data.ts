@@ -1,5 +1,5 @@
 import type { ActionResult, RedirectPayload } from '../../../shared/wire/payload.ts';
-import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
+import { NDJSON_TYPE } from '../../../shared/wire/protocol.ts';
 import {
   type Loaded,
   type LoadedPage,
@@ -35,7 +35,7 @@ export async function sendGuardedData(exchange: PageExchange, stopped: Stopped |
   if (etag && (pageRequest.method === 'HEAD' || isKnown(response, etag))) {
     setPageHeaders(exchange, PRIVATE_CACHING);
     response.setHeader('ETag', etag);
-    response.setHeader('Content-Type', WIRE_TYPE);
+    response.setHeader('Content-Type', NDJSON_TYPE);
     response.statusCode = isKnown(response, etag) ? 304 : 200;
     response.end();
     return;
@@ -83,7 +83,7 @@ export function sendRedirectData(exchange: PageExchange, { location, isUnsent }:
   };
   setPageHeaders(exchange, 'no-store');
   response.statusCode = 200;
-  response.setHeader('Content-Type', WIRE_TYPE);
+  response.setHeader('Content-Type', NDJSON_TYPE);
   response.end(`${JSON.stringify({ d: payload })}\n`);
 }
 

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { LATE_ATTRIBUTE } from '../../../shared/wire/protocol.ts';
+import { DEFERRED_ATTRIBUTE } from '../../../shared/wire/protocol.ts';
 import { toScriptText } from '../../errors/escape-html.ts';
 
 type SinkEvent = 'close' | 'drain' | 'error';
@@ -79,7 +79,7 @@ export class PageSink {
   #isFull = false;
   #streaming = false;
   #reactEnded = false;
-  #lateEnded: boolean;
+  #deferredEnded: boolean;
   #finished = false;
   /** React writes deferred content in its own async context: see `Render`. `snapshot()` takes ten times as long. */
   readonly #visitor = new AsyncResource('PageSink');
@@ -103,7 +103,7 @@ export class PageSink {
     this.#takeStyles = takeStyles;
     this.#atBoundary = texts.isResumed ?? false;
     this.#tail = [...tail];
-    this.#lateEnded = late === undefined;
+    this.#deferredEnded = late === undefined;
     if (late) void this.#pump(late);
     target.on('drain', () => {
       this.#isFull = false;
@@ -151,7 +151,7 @@ export class PageSink {
 
   end(): void {
     this.#reactEnded = true;
-    if (this.#lateEnded) {
+    if (this.#deferredEnded) {
       this.#close();
       return;
     }
@@ -190,9 +190,9 @@ export class PageSink {
   async #pump(late: AsyncIterable<string>): Promise<void> {
     for await (const line of late) {
       if (this.#finished) return;
-      this.inject(`<script type="application/json" ${LATE_ATTRIBUTE}>${toScriptText(line)}</script>`);
+      this.inject(`<script type="application/json" ${DEFERRED_ATTRIBUTE}>${toScriptText(line)}</script>`);
     }
-    this.#lateEnded = true;
+    this.#deferredEnded = true;
     if (this.#reactEnded) this.#close();
   }
 
@@ -237,7 +237,7 @@ export class PageSink {
   #putLead(): void {
     if (this.#hasLead || this.#text === '') return;
     this.#hasLead = true;
-    const lead = this.#lead + (this.#streaming || !this.#lateEnded ? this.#takeWhenStreaming() : '');
+    const lead = this.#lead + (this.#streaming || !this.#deferredEnded ? this.#takeWhenStreaming() : '');
     const [head] = HEAD.exec(this.#text) ?? [];
     if (head === undefined) {
       // A late script is better than none.

@@ -2,37 +2,23 @@ import type { ReactNode } from 'react';
 import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
 import { languageOf } from '../../../shared/rendering/language.ts';
 import { RouterView } from '../../../shared/rendering/router-view.tsx';
+import type { RouteTree } from '../../../shared/routing/route-objects.ts';
 import { createStandIn, type ForwardedCalls } from '../../../shared/routing/stand-in.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { PagePayload } from '../../../shared/wire/payload.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { LoadedPageApp } from '../page-runtime.ts';
 
-/** The input of a render. */
-export interface RenderOptions {
-  readonly runtime: {
-    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
-    readonly server: { readonly manifest: AssetManifest };
-  };
-  readonly pageRequest: PageRequest;
+interface PageTreeProps {
+  readonly tree: RouteTree;
+  readonly manifest: AssetManifest;
+  readonly pageRequest: Pick<PageRequest, 'path' | 'search'>;
   readonly payload: PagePayload;
-  /** Absent for a static page. */
-  readonly nonce?: string | undefined;
-  /** Render a shell, and postpone its holes. */
-  readonly isShell?: boolean;
-  /** React's state of a shell that was sent already (JSON): render only its holes. */
-  readonly postponed?: string;
+  readonly engine: Engine;
 }
 
 /** The elements of a page: document, layouts and page. */
-export function PageTree({
-  runtime,
-  pageRequest,
-  payload,
-  nonce,
-  engine,
-}: RenderOptions & { engine: Engine }): ReactNode {
-  const { tree, document: Document } = runtime.app;
+export function PageTree({ tree, manifest, pageRequest, payload, engine }: PageTreeProps): ReactNode {
+  const { document: Document, nonce } = engine;
   const { lang, dir } = languageOf(Document, pageRequest.path);
   const location = {
     pathname: pageRequest.path,
@@ -43,7 +29,7 @@ export function PageTree({
     mask: undefined,
   };
   const router = createStandIn({ tree, payload, location }, NO_NAVIGATION);
-  const head = preloadsOf(runtime.server.manifest, payload.routes).map((href) => (
+  const head = preloadsOf(manifest, payload.routes).map((href) => (
     <link key={href} rel="modulepreload" href={href} nonce={nonce} />
   ));
   return (

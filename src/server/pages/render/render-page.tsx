@@ -2,16 +2,34 @@ import type { ErrorInfo } from 'react';
 import { type PipeableStream, renderToPipeableStream, resumeToPipeableStream } from 'react-dom/server';
 import type { PostponedState } from 'react-dom/static';
 import type { Engine } from '../../../shared/rendering/engine-context.ts';
+import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { Redirect } from '../load-page.ts';
+import type { PageRequest } from '../page-request.ts';
+import type { LoadedPageApp } from '../page-runtime.ts';
 import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageTarget, type PageTexts } from './page-sink.ts';
-import { PageTree, type RenderOptions } from './page-tree.tsx';
+import { PageTree } from './page-tree.tsx';
 import { Prerender } from './prerender.ts';
+
+/** The input of a render, besides the payload. */
+interface RenderOptions {
+  readonly runtime: {
+    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
+    readonly server: { readonly manifest: AssetManifest };
+  };
+  readonly pageRequest: PageRequest;
+  /** Absent for a static page. */
+  readonly nonce?: string | undefined;
+  /** Render a shell, and postpone its holes. */
+  readonly isShell?: boolean;
+  /** React's state of a shell that was sent already (JSON): render only its holes. */
+  readonly postponed?: string;
+}
 
 export type Rendered =
   | Redirect
@@ -70,13 +88,13 @@ type Attempt =
  * again with the error in place of the innermost route that had started, then one further out, because an error page
  * can fail too.
  */
-export async function renderPage(options: RenderOptions): Promise<Rendered> {
-  let { payload } = options;
+export async function renderPage(options: RenderOptions, given: PagePayload): Promise<Rendered> {
+  let payload = given;
   let error: PageError | undefined;
   let limit = payload.routes.length;
   for (;;) {
-    const attempt = await new Render({ ...options, payload }).shell;
-    if (attempt.kind === 'page') return { ...attempt, payload, error };
+    const attempt = await new Render(options, payload).shell;
+    if (attempt.kind === 'page') return { kind: 'page', render: attempt.render, payload, error };
     if (attempt.kind !== 'failed') return attempt;
     error = attempt.error;
     limit = Math.min(payload.routes.indexOf(attempt.routeId), limit - 1);
@@ -85,11 +103,13 @@ export async function renderPage(options: RenderOptions): Promise<Rendered> {
   }
 }
 
-function toEngine({ runtime, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
+function toEngine({ runtime, pageRequest, nonce }: RenderOptions, payload: PagePayload, render: Render): Engine {
+  const { host, hostRefusal } = pageRequest.host;
   const shownErrors = Object.values(payload.errors ?? {});
   const toDeferredError = toPageErrorOf(pageRequest);
   return {
-    ...pageRequest.host,
+    host,
+    hostRefusal,
     errorPages: runtime.app.errorPages,
     document: runtime.app.document,
     modules: runtime.app.modules,
@@ -134,25 +154,34 @@ export class Render {
   #early: Attempt | undefined;
   #sink: PageSink | undefined;
 
-  constructor(options: RenderOptions) {
+  constructor(options: RenderOptions, payload: PagePayload) {
     this.#options = options;
     this.shell = new Promise((resolve) => {
       this.#resolve = resolve;
     });
     const { pageRequest } = options;
     const { endedBy } = pageRequest;
-    this.#stream = this.#start(options);
+    this.#stream = this.#start(options, payload);
     const abort = (reason: Error): void => this.#stream.abort(reason);
     pageRequest.onAbort(abort);
     // After a timeout the error page still has to be rendered, and has the same time again.
     if (endedBy) this.#timer = setTimeout(abort, endedBy instanceof VisitorGone ? 0 : pageRequest.deadlineMs, endedBy);
   }
 
-  #start(options: RenderOptions): PipeableStream {
-    const { isShell, postponed } = options;
+  #start(options: RenderOptions, payload: PagePayload): PipeableStream {
+    const { runtime, pageRequest, isShell, postponed } = options;
     const nonce = options.nonce === undefined ? undefined : { script: options.nonce, style: options.nonce };
-    const { isFull } = options.pageRequest;
-    const page = <PageTree {...options} engine={toEngine(options, this)} />;
+    const { isFull } = pageRequest;
+    const engine = toEngine(options, payload, this);
+    const page = (
+      <PageTree
+        tree={runtime.app.tree}
+        manifest={runtime.server.manifest}
+        pageRequest={pageRequest}
+        payload={payload}
+        engine={engine}
+      />
+    );
     const onError = this.#onError;
     if (isShell) return new Prerender(page, { onError, onReady: this.#onReady, onFailed: this.#onShellError });
     // React changes the state, so each visitor needs a new one.

@@ -47,7 +47,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   const status = toStatus(page.loaded, action);
   const nonce = drawNonce();
   const rendered = await inPhase(info, 'render', undefined, () => {
-    return renderPage({ runtime, pageRequest, payload: page.payload, nonce });
+    return renderPage({ runtime, pageRequest, nonce }, page.payload);
   });
   if (rendered.kind === 'gone') return;
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);

@@ -1,5 +1,5 @@
 import { encode } from '../../../shared/wire/encode.ts';
-import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/wire/protocol.ts';
+import { ASSET_PREFIX, FULL_PAGE_KEY, PAYLOAD_ID } from '../../../shared/wire/protocol.ts';
 import { escapeHtml, toScriptText } from '../../errors/escape-html.ts';
 import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';
 import { drawRandom } from '../../request/draw-random.ts';
@@ -75,7 +75,7 @@ function toEntryScripts(script: string, { bootScript }: ContentPolicy, nonce: st
  * all of its content.
  */
 export function askForFull({ path, search }: Pick<PageRequest, 'path' | 'search'>): string {
-  const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
+  const url = `${path}${search ? `${search}&` : '?'}${FULL_PAGE_KEY}=1`;
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
 }
 

@@ -61,7 +61,7 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
 
   const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
   const { nonce, trace } = marks;
-  const rendered = await renderPage({ runtime, pageRequest, payload, nonce, isShell: true });
+  const rendered = await renderPage({ runtime, pageRequest, nonce, isShell: true }, payload);
   if (rendered.kind === 'last-resort') return toFailed(withError(loaded, { [FRAME_ROUTE]: rendered.error }));
   if (rendered.kind !== 'page') return toFailed(rendered);
   if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));

@@ -1,5 +1,5 @@
 import { encodeHoles } from '../../../shared/wire/encode.ts';
-import { HOLES_HEADER, WIRE_TYPE } from '../../../shared/wire/protocol.ts';
+import { HOLES_HEADER, NDJSON_TYPE } from '../../../shared/wire/protocol.ts';
 import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
@@ -102,7 +102,7 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
   if (postponed === undefined) new PageSink(response, texts, { onFailed: () => response.destroy() }).end();
   // Not awaited: see `sendDocument`.
   else {
-    const render = new Render({ runtime, pageRequest, payload: { ...payload, data }, nonce, postponed });
+    const render = new Render({ runtime, pageRequest, nonce, postponed }, { ...payload, data });
     failIfThrown(exchange, render.send(response, texts));
   }
   return true;
@@ -126,7 +126,7 @@ async function sendSharedData(exchange: PageExchange, shell: VisitorShell): Prom
   }
   setPageHeaders(exchange, PRIVATE_CACHING);
   response.setHeader('ETag', page.etag);
-  response.setHeader('Content-Type', WIRE_TYPE);
+  response.setHeader('Content-Type', NDJSON_TYPE);
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
   if (isKnown(response, page.etag)) response.statusCode = 304;
   const isEmpty = response.statusCode === 304 || pageRequest.method === 'HEAD';

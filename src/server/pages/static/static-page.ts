@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { PageError } from '../../../shared/wire/payload.ts';
-import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
+import { NDJSON_TYPE } from '../../../shared/wire/protocol.ts';
 import { addVary, type Coding, chooseCoding, matchesEtag } from '../../request/request-headers.ts';
 import { endWith } from '../../request/send-body.ts';
 import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts';
@@ -38,7 +38,7 @@ async function renderStaticPage(
   const loaded = await loadPage({ runtime, pageRequest });
   if (loaded.kind !== 'page') return undefined;
   const page = encodePage({ runtime, pageRequest }, loaded);
-  const rendered = await renderPage({ runtime, pageRequest, payload: page.payload });
+  const rendered = await renderPage({ runtime, pageRequest }, page.payload);
   if (rendered.kind !== 'page') return undefined;
   const target = new MemoryTarget();
   const lines: string[] = [];
@@ -70,7 +70,7 @@ async function createData({ server }: PageRuntime, data: string, compress: Compr
   const etag = toEtag(server.manifest, data);
   const bytes = toOwnBytes(Buffer.from(`${data}\n`));
   const coded = await compress?.(bytes, () => etag);
-  return { type: WIRE_TYPE, bytes, etag, ...(coded && { coded }) };
+  return { type: NDJSON_TYPE, bytes, etag, ...(coded && { coded }) };
 }
 
 type Compress = typeof compressBody;

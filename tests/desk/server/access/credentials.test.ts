@@ -4,7 +4,6 @@ import { type RequestHandler, Router } from 'express';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { takeCredentials } from '../../../../src/desk/server/access/credentials.ts';
-import { toProxySignIn } from '../../../../src/desk/server/access/proxy-operator.ts';
 import { createHttpServer } from '../../../../src/server/connection/http-server.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/errors/funnel.ts';
@@ -69,10 +68,11 @@ async function start() {
     },
   });
   const http = createHttpServer(site.app, TEST_SERVER, { log });
+  const trust = createProxyTrust(PROXIED.trustProxy);
   const rules = {
     origins: createOrigins([], 'http://127.0.0.1'),
-    trust: createProxyTrust(PROXIED.trustProxy),
-    takeCredentials: takeCredentials(toProxySignIn({ ...PROXY, ...PROXIED })),
+    trust,
+    takeCredentials: takeCredentials(PROXY, trust),
   };
   const upgrades: Upgrades = {
     '/live': (req, socket, head) => {

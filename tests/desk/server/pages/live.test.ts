@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { MAX_LIVE_STREAMS } from '../../../../src/desk/server/limits.ts';
+import { MAX_LIVE_STREAMS } from '../../../../src/desk/server/desk-limits.ts';
 import { Second } from '../../../../src/shared/units.ts';
 import { listenInTest } from '../../../support/listen.ts';
 import { until } from '../../../support/until.ts';

@@ -3,7 +3,7 @@ import {
   MAX_IN_MESSAGE,
   MAX_MESSAGES_PER_HOUR,
   MAX_NOTIFICATION_ATTEMPTS,
-} from '../../../../src/desk/server/limits.ts';
+} from '../../../../src/desk/server/desk-limits.ts';
 import type { StateChange } from '../../../../src/desk/server/store/change-incident.ts';
 import type { SqlDriver } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';

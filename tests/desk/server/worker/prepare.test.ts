@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { MAX_BATCH_TRIES } from '../../../../src/desk/server/desk-limits.ts';
 import { type JournalEntry, toSummary } from '../../../../src/desk/server/ingest/journal-entry.ts';
-import { MAX_BATCH_TRIES } from '../../../../src/desk/server/limits.ts';
 import { QueryFailedError } from '../../../../src/desk/server/store/sql.ts';
 import { createPrepare } from '../../../../src/desk/server/worker/prepare.ts';
 import { emptyLocationTable } from '../../../../src/server/errors/digest/location-table.ts';

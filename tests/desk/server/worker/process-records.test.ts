@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
+import { DEAD_AFTER } from '../../../../src/desk/server/desk-limits.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import type { StoreHolder } from '../../../../src/desk/server/store/store-holder.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/limits.ts';
+import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/desk-limits.ts';
 import { type BlockedLoop, createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { TYPESCRIPT } from '../../../support/typescript-child.ts';
@@ -28,7 +28,7 @@ function setUp() {
     /** Lets time pass, then runs one check. */
     look(ms: number = PULSE_INTERVAL) {
       clock.now += ms;
-      watchdog.look();
+      watchdog.check();
     },
   };
 }

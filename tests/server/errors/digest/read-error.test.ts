@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { causesOf, OBJECT, readErrors } from '../../../../src/server/errors/digest/read-error.ts';
+import { OBJECT, readErrors } from '../../../../src/server/errors/digest/read-error.ts';
 
 const PATHS = { dist: '/app/dist' };
 
@@ -37,7 +37,7 @@ it('causes follow in order, up to a cycle, and at most ten', () => {
   let error = new Error('0');
   for (let depth = 1; depth < 30; depth += 1) error = new Error(`${depth}`, { cause: error });
   expect(readErrors(error, PATHS)).toHaveLength(10);
-  expect(causesOf(new Error('x', { cause: null }))).toHaveLength(1);
+  expect(readErrors(new Error('x', { cause: null }), PATHS)).toHaveLength(1);
 });
 
 it.each([

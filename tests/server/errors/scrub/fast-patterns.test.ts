@@ -27,8 +27,8 @@ const MADE: Readonly<Record<string, readonly RegExp[]>> = {
     scrubber,
   ),
   'src/server/pages/shell/cached-shell.ts': [],
+  'src/server/request/logger.ts': [],
   'src/server/request/paths.ts': [/^(?:\/desk|\/api\/desk)(?:\/|$)/i],
-  'src/server/start/logger.ts': [],
 };
 
 const files = globSync(FILES).filter((file) => !SETTINGS.test(file));

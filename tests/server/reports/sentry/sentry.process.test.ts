@@ -9,7 +9,7 @@ import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { parseDsn } from '../../../../src/server/reports/sentry/open-sentry.ts';
 import { createSentry, type Dsn } from '../../../../src/server/reports/sentry/sentry.ts';
 import { toSentryEvent } from '../../../../src/server/reports/sentry/sentry-event.ts';
-import { MAX_EVENT_BYTES } from '../../../../src/shared/limits.ts';
+import { MAX_EVENT_BYTES } from '../../../../src/shared/shared-limits.ts';
 import { FAILURE } from '../../../support/failure.ts';
 import { listenInTest } from '../../../support/listen.ts';
 import { until } from '../../../support/until.ts';

@@ -1,5 +1,5 @@
 import { type OccurrenceSummary, toSummary } from '../../ingest/journal-entry.ts';
-import { type IncidentKey, toKey } from '../incident-key.ts';
+import { type IncidentKey, toIncidentKey } from '../incident-key.ts';
 import type { Incident, StoredFailure } from '../records.ts';
 
 /** An occurrence to store. */
@@ -29,7 +29,7 @@ export function groupByIncident(batch: readonly NewOccurrence[], environment: st
   const counted = batch.filter(({ full }) => full?.echoOf === undefined).sort((one, other) => one.at - other.at);
   return [...Map.groupBy(counted, ({ digest }) => digest)]
     .flatMap(([digest, [first, ...more]]): BatchIncident[] =>
-      first ? [{ key: toKey(digest, environment), digest, occurrences: [first, ...more] }] : [],
+      first ? [{ key: toIncidentKey(digest, environment), digest, occurrences: [first, ...more] }] : [],
     )
     .sort((one, other) => (one.key < other.key ? -1 : 1));
 }

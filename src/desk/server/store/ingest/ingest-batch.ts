@@ -1,7 +1,8 @@
 import type { LogPosition } from '../../ingest/segments.ts';
 import { type Alias, storeAliases } from '../alias-table.ts';
-import { toKey } from '../incident-key.ts';
+import { toIncidentKey } from '../incident-key.ts';
 import { queueNotifications } from '../notification-table.ts';
+import { storeRevalidations } from '../revalidation-table.ts';
 import { storeSearch } from '../search-text.ts';
 import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -120,23 +121,19 @@ export async function storeBatch(sql: Sql, context: StoreContext, batch: Batch):
 
 /** Returns the alias of a failure that was shown under another digest than it has now, or of an echo. */
 function toAlias({ digest, occurrence, at, shownAs, full }: NewOccurrence, environment: string): Alias | undefined {
-  const key = toKey(shownAs ?? digest, environment);
+  const key = toIncidentKey(shownAs ?? digest, environment);
   if (full?.echoOf !== undefined) {
     const [target = '', name = ''] = full.echoOf.split('-');
-    return { key, occurrence, target: { key: toKey(target, environment), occurrence: name }, reason: 'echo', at };
+    return {
+      key,
+      occurrence,
+      target: { key: toIncidentKey(target, environment), occurrence: name },
+      reason: 'echo',
+      at,
+    };
   }
   if (shownAs === undefined) return undefined;
-  return { key, occurrence, target: { key: toKey(digest, environment), occurrence }, reason: 'resolved', at };
-}
-
-async function storeRevalidations(sql: Sql, paths: readonly string[]): Promise<void> {
-  for (const path of new Set(paths)) {
-    await sql.run(
-      `INSERT INTO desk_revalidations (path, at) VALUES (?, ${sql.dialect.now})
-        ON CONFLICT (path) DO UPDATE SET at = excluded.at`,
-      [path],
-    );
-  }
+  return { key, occurrence, target: { key: toIncidentKey(digest, environment), occurrence }, reason: 'resolved', at };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { FULL_PER_HOUR, MAX_OCCURRENCES_PER_HOUR } from '../../limits.ts';
+import { FULL_PER_HOUR, MAX_OCCURRENCES_PER_HOUR } from '../../desk-limits.ts';
 import type { IncidentKey } from '../incident-key.ts';
 import { toHour } from '../incident-table.ts';
 import { packPayload } from '../occurrence-table.ts';

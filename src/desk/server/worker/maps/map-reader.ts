@@ -6,7 +6,7 @@ import {
   traceSegment,
 } from '@jridgewell/trace-mapping';
 import { type Failure, LINE_END, type StackFrame } from '#engine/tracker';
-import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES, MAX_MAP_TEXT, MAX_MAPPINGS } from '../../limits.ts';
+import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES, MAX_MAP_TEXT, MAX_MAPPINGS } from '../../desk-limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 import type { BuildFiles, MapText } from './build-files.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { untilBuilt } from '#engine/tracker';
-import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
+import { MAX_BUILD_FILE_BYTES } from '../../desk-limits.ts';
 import type { WithStore } from '../../store/store-holder.ts';
 
 /** Compressed copies of files. */

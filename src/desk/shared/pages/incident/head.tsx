@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { Link } from '#engine';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentData } from '../../page-data.ts';
-import type { CommitShape, PlaceShape } from '../../shapes.ts';
+import type { CommitShape, LocationShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
-import { FilePlace } from '../../ui/file-place.tsx';
+import { FileLocation } from '../../ui/file-location.tsx';
 import { toCount, toHint, toStateDetail } from '../../words.ts';
 import styles from './head.module.css';
 
@@ -39,7 +39,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
       {data.message !== '' && !data.title.endsWith(data.message) && (
         <pre className={styles.message}>{data.message}</pre>
       )}
-      <Place of={data.place} />
+      <FailureLocation of={data.place} />
       {data.commit && <Commit of={data.commit} now={now} />}
       {hint && <p className={styles.hint}>{hint}</p>}
       <dl className={styles.facts}>
@@ -79,7 +79,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 /** Function, file, line and route. */
-function Place({ of: { file, line, function: name, route } }: { readonly of: PlaceShape }) {
+function FailureLocation({ of: { file, line, function: name, route } }: { readonly of: LocationShape }) {
   if (!file && !route) return null;
   return (
     <p className={styles.place}>
@@ -92,7 +92,7 @@ function Place({ of: { file, line, function: name, route } }: { readonly of: Pla
               {', '}
             </>
           )}
-          <FilePlace file={file} line={line} />
+          <FileLocation file={file} line={line} />
         </>
       )}
       {route && (
@@ -114,7 +114,7 @@ function Commit({ of: commit, now }: { readonly of: CommitShape; readonly now: n
       {` “${commit.subject}” by ${commit.author}, `}
       <Ago at={commit.at} now={now} />
       {', which changed '}
-      <FilePlace file={commit.file} line={commit.line} />
+      <FileLocation file={commit.file} line={commit.line} />
     </p>
   );
 }

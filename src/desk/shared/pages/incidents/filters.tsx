@@ -1,14 +1,14 @@
 import { Link } from '#engine';
 import { Form } from '../../actions.ts';
 import { KIND_WORDS, type Choice as Option, SORTS, WITHIN } from '../../choices.ts';
-import { isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';
+import { DESK_PATH, isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../page-data.ts';
 import styles from './filters.module.css';
 
 /** A GET form, so that the URL contains the view. */
 export function Filters({ view, choices }: Pick<IncidentsData, 'view' | 'choices'>) {
   return (
-    <Form method="get" to="/desk" key={toListHref(view)} className={styles.filters} aria-label="Filters">
+    <Form method="get" to={DESK_PATH} key={toListHref(view)} className={styles.filters} aria-label="Filters">
       {view.state !== USUAL_VIEW.state && <input type="hidden" name="state" value={view.state} />}
       {view.search !== '' && <input type="hidden" name="search" value={view.search} />}
       {view.environment !== '' && <input type="hidden" name="environment" value={view.environment} />}

@@ -1,11 +1,11 @@
 import { Link } from '#engine';
 import { toIncidentHref } from '../../href.ts';
 import type { IncidentsData } from '../../page-data.ts';
-import type { IncidentRow, PlaceShape } from '../../shapes.ts';
+import type { IncidentRow, LocationShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
-import { FilePlace } from '../../ui/file-place.tsx';
+import { FileLocation } from '../../ui/file-location.tsx';
 import { toCount, toPlural, toStateDetail } from '../../words.ts';
 import styles from './row.module.css';
 
@@ -45,7 +45,7 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
           <KindBadge kind={row.kind} />
           <Sides counts={counts} />
           <code>{digest}</code>
-          <Place of={place} />
+          <FailureLocation of={place} />
         </p>
       </div>
       <div className={styles.chart}>
@@ -89,12 +89,12 @@ function toReleases(first: string, last: string): string {
   return first === last ? last || 'unknown release' : `${first || '?'} to ${last || '?'}`;
 }
 
-function Place({ of: { route, file, line, function: name } }: { readonly of: PlaceShape }) {
+function FailureLocation({ of: { route, file, line, function: name } }: { readonly of: LocationShape }) {
   return (
     <>
       {route && <code>{route}</code>}
       {name && <code>{name}</code>}
-      {file && <FilePlace file={file} line={line} />}
+      {file && <FileLocation file={file} line={line} />}
     </>
   );
 }

@@ -1,11 +1,12 @@
 import { Outlet, useLocation, useNavigation } from 'react-router';
 import { ErrorView, Link, NavLink, type PageProps, usePageError } from '#engine';
 import { Form, submitAs } from '../../actions.ts';
-import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { DESK_PATH, toListHref, USUAL_VIEW } from '../../href.ts';
+import { TOO_MANY } from '../../ticket.ts';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import '../../ui/theme.css';
 import styles from './root.module.css';
-import { SignIn } from './sign-in.tsx';
+import { SignInForm } from './sign-in-form.tsx';
 
 export interface RootData {
   /** The name of the user. */
@@ -94,7 +95,7 @@ function Search() {
   const scope = useScope();
   return (
     <search className={styles.search}>
-      <Form method="get" to="/desk">
+      <Form method="get" to={DESK_PATH}>
         {scope !== '' && <input type="hidden" name="environment" value={scope} />}
         <input
           key={asked}
@@ -119,7 +120,7 @@ function SignedIn({ name, canChange, canSignOut }: RootData) {
       </span>
       {canSignOut && (
         // A full page load, so that scripts keep no data of the desk.
-        <form method="post" action="/desk">
+        <form method="post" action={DESK_PATH}>
           <button {...submitAs('root.signOut')}>Sign out</button>
         </form>
       )}
@@ -130,8 +131,8 @@ function SignedIn({ name, canChange, canSignOut }: RootData) {
 /** Shown instead of the desk: the sign-in form, or why signing in is not possible. */
 export function ErrorBoundary() {
   const error = usePageError();
-  if (error.kind === 'unauthorized') return <SignIn />;
-  if (error.status === 429) return <SignIn refusal={error.message} />;
+  if (error.kind === 'unauthorized') return <SignInForm />;
+  if (error.message === TOO_MANY) return <SignInForm refusal={error.message} />;
   return (
     <main id="main" className={styles.main} tabIndex={-1}>
       <ErrorView error={error} />

@@ -11,7 +11,7 @@ export function Stack({ of: { errors, stackText, story } }: { readonly of: FullS
   return (
     <Panel title="Stack" aside={<CopyButton text={stackText}>Copy stack</CopyButton>}>
       {errors.map((error, index) => (
-        <ErrorPart key={index} of={error} hasCaused={index > 0} isTold={story !== undefined} />
+        <ErrorPart key={index} of={error} hasCaused={index > 0} hasStory={story !== undefined} />
       ))}
       <details className={styles.plain}>
         <summary>As text</summary>
@@ -25,10 +25,10 @@ interface ErrorPartProps {
   readonly of: ErrorShape;
   readonly hasCaused: boolean;
   /** The panel above says more than frames of dependencies. */
-  readonly isTold: boolean;
+  readonly hasStory: boolean;
 }
 
-function ErrorPart({ of: error, hasCaused, isTold }: ErrorPartProps) {
+function ErrorPart({ of: error, hasCaused, hasStory }: ErrorPartProps) {
   return (
     <div className={styles.error}>
       <h3 className={styles.words}>
@@ -43,16 +43,16 @@ function ErrorPart({ of: error, hasCaused, isTold }: ErrorPartProps) {
       {error.frames.length === 0 ? (
         <p className="quiet">No stack was reported.</p>
       ) : (
-        <Frames of={error} isTold={isTold} />
+        <Frames of={error} hasStory={hasStory} />
       )}
     </div>
   );
 }
 
-function Frames({ of: error, isTold }: { readonly of: ErrorShape; readonly isTold: boolean }) {
+function Frames({ of: error, hasStory }: { readonly of: ErrorShape; readonly hasStory: boolean }) {
   const { frames } = error;
   const opened = chooseOpen(error);
-  const areForeignOpen = !isTold && frames.every(({ isOwn }) => !isOwn);
+  const areForeignOpen = !hasStory && frames.every(({ isOwn }) => !isOwn);
   return (
     <ol className={styles.frames}>
       {groupFrames(frames, opened).map(({ isFolded, frames: group }, index) => {
@@ -133,12 +133,12 @@ function Source({
     <pre className={styles.source}>
       <code>
         {colourSource(lines).map((spans, index) => {
-          const isPlace = start + index === line;
+          const isLocation = start + index === line;
           return (
-            <span key={index} className={isPlace ? `${styles.line} ${styles.place}` : styles.line}>
+            <span key={index} className={isLocation ? `${styles.line} ${styles.place}` : styles.line}>
               <span className={styles.number}>{start + index}</span>
               <span className={styles.text}>
-                {isPlace && <span className="unseen">This line: </span>}
+                {isLocation && <span className="unseen">This line: </span>}
                 {spans.map(toColoured)}
                 {'\n'}
               </span>

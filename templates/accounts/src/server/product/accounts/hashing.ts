@@ -16,8 +16,8 @@ export function hashFor<Result>(sender: string, call: () => Promise<Result>): Pr
 /** Hashes passwords as better-auth does, but only a few at the same time. */
 export function createHashing() {
   // A hash takes a core for a tenth of a second, and one of the four threads that also compress pages and read files.
-  const inTurn = createTurns({ atOnce: availableParallelism() > 2 ? 2 : 1, maxWaiting: 100 });
-  const run = <Result>(work: () => Promise<Result>) => inTurn(network.getStore() ?? '', work);
+  const enqueue = createFairQueue({ atOnce: availableParallelism() > 2 ? 2 : 1, maxWaiting: 100 });
+  const run = <Result>(work: () => Promise<Result>) => enqueue(network.getStore() ?? '', work);
   return {
     hash: (password: string) => run(() => hashPassword(password)),
     verify: (pair: { hash: string; password: string }) => run(() => verifyPassword(pair)),
@@ -28,11 +28,11 @@ export function createHashing() {
  * Returns a function that runs work when it is its turn. Each network waits in its own line, and the lines take turns,
  * so one network cannot keep the others waiting. If too much work waits, the last of the longest line ends with 503.
  */
-export function createTurns({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }) {
-  const lines = new Map<string, ((isTurn: boolean) => void)[]>();
+export function createFairQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }) {
+  const lines = new Map<string, ((hasSlot: boolean) => void)[]>();
   let running = 0;
 
-  function waitForTurn(network: string): Promise<boolean> {
+  function waitForSlot(network: string): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     lines.set(network, [...(lines.get(network) ?? []), resolve]);
     if ([...lines.values()].flat().length > maxWaiting) {
@@ -51,9 +51,9 @@ export function createTurns({ atOnce, maxWaiting }: { atOnce: number; maxWaiting
     return taken;
   }
 
-  return async function inTurn<Result>(network: string, work: () => Promise<Result>): Promise<Result> {
+  return async function enqueue<Result>(network: string, work: () => Promise<Result>): Promise<Result> {
     if (running < atOnce) running += 1;
-    else if (!(await waitForTurn(network))) {
+    else if (!(await waitForSlot(network))) {
       publicError(503, 'Too many people are signing in. Try again in a minute.');
     }
     try {

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createHashing, createTurns, hashFor } from '#product-server/accounts/hashing.ts';
+import { createFairQueue, createHashing, hashFor } from '#product-server/accounts/hashing.ts';
 
 /** Runs work of a network. Its name is in `started` when it runs, and it ends with `end()`. */
-function openTurns(maxWaiting: number) {
-  const inTurn = createTurns({ atOnce: 1, maxWaiting });
+function openQueue(maxWaiting: number) {
+  const enqueue = createFairQueue({ atOnce: 1, maxWaiting });
   const started: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
   return {
     started,
     run: (network: string, name: string) =>
-      inTurn(network, () => {
+      enqueue(network, () => {
         started.push(name);
         return new Promise<void>((resolve, reject) => ends.set(name, (error) => (error ? reject(error) : resolve())));
       }),
@@ -22,7 +22,7 @@ function openTurns(maxWaiting: number) {
 }
 
 it('runs only a few at the same time, also after one has failed, and refuses more than can wait', async () => {
-  const { run, started, end } = openTurns(1);
+  const { run, started, end } = openQueue(1);
   const results = Promise.allSettled([run('a', 'first'), run('a', 'second')]);
   await expect(run('a', 'third')).rejects.toMatchObject({ status: 503 });
   expect(started).toEqual(['first']);
@@ -35,7 +35,7 @@ it('runs only a few at the same time, also after one has failed, and refuses mor
 });
 
 it('lets the networks take turns, and refuses the network that has most waiting', async () => {
-  const { run, started, end } = openTurns(3);
+  const { run, started, end } = openQueue(3);
   const many = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
   const refused = expect(many[3]).rejects.toMatchObject({ status: 503 });
   void run('b', 'b1');

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { escapeControls } from '../../../src/server/start/logger.ts';
+import { escapeControls } from '../../../src/server/request/logger.ts';
 
-const logger = fileURLToPath(new URL('../../../src/server/start/logger.ts', import.meta.url));
+const logger = fileURLToPath(new URL('../../../src/server/request/logger.ts', import.meta.url));
 
 interface Line {
   readonly time: string;

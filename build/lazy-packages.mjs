@@ -3,7 +3,7 @@ import { toRelative } from './files.mjs';
 import { findOwner } from './packages.mjs';
 
 /** Packages that Express loads when it starts and calls for few requests, with the functions that it uses of them. */
-const LATE = {
+const LAZY = {
   'body-parser': ['json', 'raw', 'text', 'urlencoded'],
   'mime-types': ['contentType', 'lookup'],
   qs: ['parse'],
@@ -16,11 +16,11 @@ const EXPRESS = new Set(['express', 'accepts', 'send', 'type-is']);
  *
  * @returns {import('esbuild').Plugin}
  */
-export function latePackages(root) {
+export function lazyPackages(root) {
   return {
-    name: 'late-packages',
+    name: 'lazy-packages',
     setup({ onResolve, onLoad }) {
-      const names = Object.keys(LATE).join('|');
+      const names = Object.keys(LAZY).join('|');
       onResolve({ filter: new RegExp(`^(?:${names})$`) }, ({ path, importer, resolveDir, namespace }) => {
         if (namespace !== 'file' || !EXPRESS.has(findOwner(importer))) return undefined;
         // Another version of Express finds other versions of them.
@@ -28,7 +28,7 @@ export function latePackages(root) {
       });
       onLoad({ filter: /./, namespace: 'late' }, ({ path, pluginData: resolveDir }) => {
         const name = basename(path);
-        const lines = LATE[name].map((key) => `exports.${key} = (...args) => require('${name}').${key}(...args);\n`);
+        const lines = LAZY[name].map((key) => `exports.${key} = (...args) => require('${name}').${key}(...args);\n`);
         return { contents: lines.join(''), resolveDir };
       });
     },

@@ -1,14 +1,14 @@
 import { useLocation } from 'react-router';
 import { Form, useActionResult } from '../../actions.ts';
 import { TICKET_KEY } from '../../ticket.ts';
-import styles from './sign-in.module.css';
+import styles from './sign-in-form.module.css';
 
 /**
  * The sign-in form of the desk. It replaces the requested page and posts to its URL, so that the operator returns there.
  *
  * @param refusal why signing in is not possible at the moment
  */
-export function SignIn({ refusal }: { refusal?: string | undefined }) {
+export function SignInForm({ refusal }: { refusal?: string | undefined }) {
   const ticket = new URLSearchParams(useLocation().search).get(TICKET_KEY);
   const outcome = useActionResult('root.signIn');
   const wrong = refusal ?? outcome?.errors?.token ?? outcome?.errors?.[''];

@@ -1,4 +1,4 @@
-interface LateTemplates {
+interface FailedTemplates {
   /**
    * Returns what the server said about a place that was removed from the page in this task: an address, or a word such
    * as `not-found`.
@@ -11,7 +11,7 @@ interface LateTemplates {
  * fails too, it only reports the browser's error, because the template with the server's address is gone by then. So
  * this has to begin before the page is hydrated.
  */
-export function watchLateTemplates(): LateTemplates {
+export function watchFailedTemplates(): FailedTemplates {
   const waiting = new Map<Element, string | undefined>();
   function collect(): void {
     for (const template of document.querySelectorAll<HTMLElement>('template[data-dgst]')) {

@@ -1,10 +1,10 @@
-interface FilePlaceProps {
+interface FileLocationProps {
   readonly file: string;
   readonly line?: number | undefined;
 }
 
 /** A file and a line number. If there is not enough room, the folders are on a separate line. */
-export function FilePlace({ file, line }: FilePlaceProps) {
+export function FileLocation({ file, line }: FileLocationProps) {
   const name = file.lastIndexOf('/') + 1;
   return (
     <code>

@@ -24,7 +24,7 @@ export function engineByName(root) {
     name: 'engine-by-name',
     setup(build) {
       for (const [index, file] of Object.entries(indexes)) {
-        openFrontDoors(build, { name: index, index: join(root, file) });
+        importByName(build, { name: index, index: join(root, file) });
       }
     },
   };
@@ -32,18 +32,18 @@ export function engineByName(root) {
 
 /**
  * @param {import('esbuild').PluginBuild} build
- * @param {{ name: string, index: string, isOurs?: (importer: string) => boolean }} door the imported name, and the path
+ * @param {{ name: string, index: string, isOurs?: (importer: string) => boolean }} entry the imported name, and the path
  *   of its index
  */
-export function openFrontDoors(build, { name: door, index, isOurs = () => true }) {
-  const namespace = `names of ${door}`;
+export function importByName(build, { name: imported, index, isOurs = () => true }) {
+  const namespace = `names of ${imported}`;
   let exports;
   build.onStart(() => {
     exports = undefined;
   });
-  build.onResolve({ filter: new RegExp(`^${RegExp.escape(door)}$`) }, async ({ importer, kind }) => {
+  build.onResolve({ filter: new RegExp(`^${RegExp.escape(imported)}$`) }, async ({ importer, kind }) => {
     if (kind !== 'import-statement' || !isOurs(importer)) return;
-    const names = listImportedNames(await readFile(importer, 'utf8'), door);
+    const names = listImportedNames(await readFile(importer, 'utf8'), imported);
     exports ??= readFile(index, 'utf8').then(listReExports);
     const known = await exports;
     if (!names?.length || !names.every((name) => known.has(name))) return;

@@ -10,7 +10,7 @@ import { toBaseFile } from './base.mjs';
  * @param {string} root
  * @returns {Promise<{ text: string, error: import('../../src/shared/develop-protocol.ts').DevError }>}
  */
-export async function toDevError(error, root) {
+export async function toBuildError(error, root) {
   const title = 'The build failed';
   if (!error?.errors?.length) {
     const text = String(error?.message ?? error);

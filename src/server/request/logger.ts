@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { styleText } from 'node:util';
 import pino from 'pino';
 import { KiB, MiB, Minute, Second } from '../../shared/units.ts';
-import type { Count } from '../request/counters.ts';
+import type { Count } from './counters.ts';
 
 interface LoggerOptions {
   readonly level: string;

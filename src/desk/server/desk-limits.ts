@@ -31,7 +31,7 @@ export const SETTLE_PATIENCE = 150 * Millisecond;
 /** How long a change waits for the journal to be stored (ms). */
 export const CHANGE_PATIENCE = 2 * Second;
 /** How often the main thread reports the requests in flight (ms). */
-export const BEAT_INTERVAL = 1 * Second;
+export const HEARTBEAT_INTERVAL = 1 * Second;
 /** First and longest wait before the store is tried again (ms). */
 export const RETRY_FIRST = 250 * Millisecond;
 export const RETRY_LONGEST = 10 * Second;

@@ -14,12 +14,12 @@ import { CopyButton } from '../../../ui/copy-button.tsx';
 import { type Pair, Pairs, Panel } from '../../../ui/panel.tsx';
 import { MISSED_WORDS, toExactTime, toPlural } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
-import styles from './occurrence.module.css';
+import styles from './occurrence-view.module.css';
 import { Stack } from './stack.tsx';
 import { Story } from './story.tsx';
 
 /** One occurrence with all its stored data. */
-export function Occurrence({ of: data }: { readonly of: IncidentData }) {
+export function OccurrenceView({ of: data }: { readonly of: IncidentData }) {
   const { shown } = data;
   if (!shown) return <NoOccurrence of={data} />;
   return (

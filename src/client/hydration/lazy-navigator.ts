@@ -1,12 +1,12 @@
 import type { DataRouter, Location } from 'react-router';
 import { createStandIn } from '../../shared/routing/stand-in.ts';
-import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
+import { FULL_PAGE_KEY } from '../../shared/wire/protocol.ts';
 import { wasJustLoaded } from '../navigation/chunk-reload.ts';
 import type { BrowserApp, FirstPage, Navigator } from '../navigation/navigator.ts';
 import type { Reporting } from '../reporting/reporting.ts';
 
 /** The navigator, which loads when something first needs it. Until then, a stand-in of its router renders the page. */
-export interface LateNavigator {
+export interface LazyNavigator {
   /** The stand-in, then the router itself. */
   router: DataRouter;
   /** Undefined until it has loaded. */
@@ -16,33 +16,36 @@ export interface LateNavigator {
   load(): Promise<Navigator>;
 }
 
-export function createLateNavigator(app: BrowserApp, page: FirstPage, report: Reporting['report']): LateNavigator {
+export function createLazyNavigator(app: BrowserApp, page: FirstPage, report: Reporting['report']): LazyNavigator {
   let loading: Promise<Navigator> | undefined;
+  const location = readLocation();
+  // The server does not know the state of history entries.
+  const rendered = location.state === null ? location : { ...location, state: null };
 
   async function start(): Promise<Navigator> {
     const { createNavigator } = await import('../navigation/navigator.ts');
-    const live = createNavigator(app, page, { shown: late.router.state, onFailure: report });
-    late.live = live;
-    late.router = live.router;
-    late.onRouter?.();
+    const live = createNavigator(app, page, { shown: { ...lazy.router.state, location }, onFailure: report });
+    lazy.live = live;
+    lazy.router = live.router;
+    lazy.onRouter?.();
     return live;
   }
 
   // React Router calls these with arguments for the real router, so they are passed on unchanged.
   type AnyCall = (...args: unknown[]) => Promise<void>;
   function passOn(name: 'navigate' | 'fetch' | 'revalidate'): AnyCall {
-    return async (...args) => ((await late.load()).router[name] as AnyCall)(...args);
+    return async (...args) => ((await lazy.load()).router[name] as AnyCall)(...args);
   }
 
-  const late: LateNavigator = {
+  const lazy: LazyNavigator = {
     router: createStandIn(
-      { tree: app.tree, payload: page.payload, location: readLocation() },
+      { tree: app.tree, payload: page.payload, location: rendered },
       {
         navigate: (...args) => passOn('navigate')(...args).catch(reloadOnce),
         fetch: passOn('fetch'),
         revalidate: passOn('revalidate'),
         // After the effects of this commit, because one of them registers the key with the new router.
-        deleteBlocker: (key) => queueMicrotask(() => late.live?.router.deleteBlocker(key)),
+        deleteBlocker: (key) => queueMicrotask(() => lazy.live?.router.deleteBlocker(key)),
       },
     ),
     load() {
@@ -53,7 +56,7 @@ export function createLateNavigator(app: BrowserApp, page: FirstPage, report: Re
       return loading;
     },
   };
-  return late;
+  return lazy;
 }
 
 /** `useNavigate()` needs the chunk, and its caller would not learn that it is missing. */
@@ -64,8 +67,8 @@ function reloadOnce(): void {
 function readLocation(): Location {
   // A visitor without scripts can have shared this URL. Here it is the page itself.
   const url = new URL(location.href);
-  if (url.searchParams.has(WHOLE_KEY)) {
-    url.searchParams.delete(WHOLE_KEY);
+  if (url.searchParams.has(FULL_PAGE_KEY)) {
+    url.searchParams.delete(FULL_PAGE_KEY);
     history.replaceState(history.state, '', url);
   }
   const { pathname, search, hash } = location;
