@@ -15,13 +15,13 @@ import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
 import { warnOfMissingFiles } from './build/missing-files.mjs';
-import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
+import { beginBuild, finishBuild, nameSources, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { listSources, toStamp } from './build/stamp.mjs';
+import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 
 const serverEntry = 'src/server/main.ts';
@@ -71,7 +71,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
-  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
+  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(nameSources(root, outputs)));
   const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
@@ -107,7 +107,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
   const rest = [...maps, ...packedMaps, ...compressed];
-  await finishBuild(dist, rest, stamp);
+  const others = listOthers({ ...client.metafile.inputs, ...server.metafile.inputs });
+  await finishBuild(dist, rest, toFullStamp(root, stamp, others));
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }

@@ -296,6 +296,18 @@ describe('a build', () => {
     expect(hasCurrentBuild(root)).toBe(false);
   });
 
+  it('is not current after a change of a file outside of src that it read', async () => {
+    const root = createApp({
+      'words.ts': "export const words = 'old';",
+      'src/shared/product/pages/plain.tsx':
+        "import { words } from '../../../../words.ts'; export default () => <main>{words}</main>;",
+    });
+    await build({ root, ...quiet });
+    expect(hasCurrentBuild(root)).toBe(true);
+    writeFiles(root, { 'words.ts': "export const words = 'new';" });
+    expect(hasCurrentBuild(root)).toBe(false);
+  });
+
   it('is not current after a change in a package of the workspace', () => {
     const workspace = createFolder(onTestFinished);
     const write = (path: string, text: string) => writeFiles(workspace, { [path]: text });

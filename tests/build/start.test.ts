@@ -62,6 +62,33 @@ describe('`npm start`', () => {
   });
 });
 
+it('names the source of what a module of the product throws', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  app.write({
+    'src/server/product/rates.ts': `const RATES: Record<string, { value: string }> = {};
+
+function readRate(name: string) {
+  const { value } = RATES[name]!;
+  return Number(value);
+}
+
+// A comment
+export const chf = readRate('CHF');
+`,
+  });
+  app.replace('src/server/product/index.ts', 'import ', "import './rates.ts';\nimport ");
+  await app.build();
+  const { status, stderr } = spawnSync(process.execPath, ['bin/start.mjs'], { cwd: app.folder, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toBe(`The server does not start:
+TypeError: Cannot destructure property 'value' of 'RATES[name]' as it is undefined.
+    at src/server/product/rates.ts:4
+    at src/server/product/rates.ts:9
+    at src/server/product/index.ts:1
+`);
+});
+
 it('builds first if it must, and needs no more memory afterwards than without', async () => {
   const app = createOwnedApp();
   onTestFinished(() => app.remove());

@@ -194,11 +194,11 @@ function toRequestRecord(
   keep: readonly string[],
   scrubber: Scrubber,
 ): RequestRecord | undefined {
-  const { info } = context;
+  const { info, headers = info?.headers } = context;
   if (!info) return undefined;
   const shown: Record<string, string> = {};
   for (const name of SHOWN_HEADERS) {
-    const value = context.headers?.[name];
+    const value = headers?.[name];
     if (value !== undefined) shown[name] = String(value);
   }
   const url = (context.url ?? info.target).replace(/\?$/, ''); // a form without fields adds it
@@ -206,8 +206,8 @@ function toRequestRecord(
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.
     url: hidePathSecrets(url, context.route ?? info.pattern, scrubber),
-    headers: context.headers && shown,
-    credentials: context.headers && listCredentials(context.headers),
+    headers: headers && shown,
+    credentials: headers && listCredentials(headers),
     body: readBodyFields(context.body, keep, scrubber),
   };
 }

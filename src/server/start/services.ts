@@ -1,9 +1,12 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { causesOf } from '../../shared/reporting/causes.ts';
 import { Second } from '../../shared/units.ts';
 import type { ProductServices, ServiceTools } from '../define-product.ts';
 import { emptyLocationTable, type LocationTable } from '../errors/digest/location-table.ts';
 import { parseStack, readError } from '../errors/digest/read-error.ts';
+import type { StackFrame } from '../errors/failure.ts';
 import { report } from '../errors/report.ts';
 import type { Scrubber } from '../errors/scrub.ts';
 import { isError } from '../request/http-error.ts';
@@ -62,14 +65,26 @@ export async function openServices<Settings, Services>(
 /** Returns the error and its causes, and once where they were thrown: the lines of the product. */
 export function describeThrown(thrown: unknown, dist: string, table: LocationTable): string {
   const chain = causesOf(thrown, isError);
+  const toLine = createLines(dist);
   const stacks = chain.toReversed().map((error) =>
     parseStack(isError(error) ? (error.stack ?? '') : '', { dist }, readError(error).message)
-      .map((frame) => table.find(frame))
-      .filter((found) => found?.owner === 'product')
-      .map((found) => `\n    at ${found?.path}:${found?.line}`),
+      .map((frame) => ({ frame, found: table.find(frame) }))
+      .filter(({ found }) => found?.owner === 'product')
+      .map(({ frame, found }) => `\n    at ${found?.path}${toLine(frame)}`),
   );
   const lines = stacks.find((locations) => locations.length > 0) ?? [];
   return chain.map(nameError).join('\nCaused by ') + [...new Set(lines)].join('');
+}
+
+/** Only a failed start reads the map of the bundle. A build that is still running has not written it. */
+function createLines(dist: string) {
+  const path = join(dist, 'maps/server/site.js.map');
+  const map = existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+  return function toLine({ file, line, column }: StackFrame): string {
+    if (file !== 'server/site.js') return `:${line}`;
+    const entry = map?.findEntry(line - 1, column - 1);
+    return entry && 'originalLine' in entry ? `:${entry.originalLine + 1}` : '';
+  };
 }
 
 /** An `AggregateError` of a connection has its reasons in its members, and no message. */

@@ -20,7 +20,10 @@ interface Start<Settings, Services, Own extends object>
   readonly load: () => Promise<Omit<Site<Settings, Services, Own>, 'dist' | 'tracker'>>;
 }
 
-/** Starts the server, or checks it (`--check`). On an expected error, prints its message and exits with status 1. */
+/**
+ * Starts the server, or checks it (`--check`). On an expected error, prints its message and exits with status 1. Of what
+ * the product throws, it also prints the lines of the product.
+ */
 export async function startOrExit<Settings, Services, Own extends object>({
   dist,
   tracker,
@@ -40,15 +43,7 @@ export async function startOrExit<Settings, Services, Own extends object>({
     const opened = await open(site);
     await listen(opened, connect(opened));
   } catch (error) {
-    if (!(error instanceof StartError)) {
-      // Node would print the line of the bundle. Under `npm run dev`, it shows that of the source.
-      const said = process.env.SPILLWAY_DEV ? '' : describeThrown(error, dist, loadLocationTable(dist));
-      if (!said.includes('\n    at ')) throw error;
-      process.stderr.write(`The server does not start:\n${said}\n`);
-      return process.exit(1);
-    }
-    const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
-    process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
+    process.stderr.write(`${describe(error, dist)}\n`);
     process.exit(1);
   }
 }
@@ -60,6 +55,19 @@ function requireKnownOptions(args: readonly string[]): void {
     throw new StartError(
       `There is no option ${unknown}. \`npm start\` starts the server, and \`npm start -- --check [url]\` checks it. Settings are environment variables, such as \`PORT=4000 npm start\`.`,
     );
+}
+
+/** @throws the error if it is unexpected and no line of the product is in its stack. Then Node prints all of it. */
+function describe(error: unknown, dist: string): string {
+  if (error instanceof WiringError) {
+    const file = findProductFile(error, dist);
+    return `${error.message}${file ? `\n    at ${file}` : ''}`;
+  }
+  if (error instanceof StartError) return error.message;
+  const text = describeThrown(error, dist, loadLocationTable(dist));
+  // Under `npm run dev`, Node maps the stack.
+  if (process.env.SPILLWAY_DEV || !text.includes('\n    at ')) throw error;
+  return `The server does not start:\n${text}`;
 }
 
 /** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */

@@ -40,6 +40,12 @@ it('records how a request was made without its values, except listed ones', () =
   expect(JSON.stringify(failure)).not.toMatch(/of-ann|dark|Ann/);
 });
 
+it('records the headers of the request of a reported error', () => {
+  const arrived = new RequestInfo({ ...facts, headers: { cookie: 'sid=session-of-ann', accept: 'text/html' } });
+  const { failure } = toFailure({ error: new Error('boom') }, { origin: 'report', info: arrived });
+  expect(failure.request).toMatchObject({ headers: { accept: 'text/html' }, credentials: ['sid'] });
+});
+
 it('leaves no half of a secret, wherever a message is cut', () => {
   const secret = 'quitesecretwithoutanydigit';
   const own = createScrubber().with([secret]);

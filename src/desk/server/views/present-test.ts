@@ -119,6 +119,11 @@ function toSession({ side }: StoredFailure, { credentials = [] }: RequestRecord,
 
 const OTHER_VISITOR = "'The signed-in visitor cannot open this page.'";
 const NO_ROWS = "'Rows are missing that this request needs. If 404 is right, delete this line.'";
+/** A request without a session does not reach the bug. */
+const NOT_REFUSED = [
+  "expect([401, 403], 'Sign in first. If this status is right, delete this line.').not.toContain(status);",
+  "expect(headers.location ?? '', 'Sign in first.').not.toMatch(/sign-?in|log-?in/i);",
+];
 
 /** Writes a request of supertest. */
 function toRequest(failure: StoredFailure, request: RequestRecord, missing: Missing, header?: string): string[] {
@@ -145,14 +150,14 @@ function toRequest(failure: StoredFailure, request: RequestRecord, missing: Miss
     );
   }
   const isGuarded = method === 'GET' && header !== undefined;
-  const start = 'const { status } = await request(app)';
+  const start = `const { status${isGuarded ? '' : ', headers'} } = await request(app)`;
   const line = `${start}.${calls.join('.')};`;
   return [
     `const { app, failures } = await openApp(${fetches.length > 0 ? toLiteral({ fetches: Object.fromEntries(fetches) }) : ''});`,
     line.length < MAX_LINE ? line : `${[start, ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
     'expect(await failures()).toEqual([]);',
     `expect(status, ${NO_ROWS}).not.toBe(404);`,
-    ...(isGuarded ? [`expect(status, ${OTHER_VISITOR}).toBeLessThan(300);`] : []),
+    ...(isGuarded ? [`expect(status, ${OTHER_VISITOR}).toBeLessThan(300);`] : NOT_REFUSED),
   ];
 }
 

@@ -36,13 +36,15 @@ it('POST /api/people?from=list does not fail with 7K3QM2XA', async () => {
   const cookie = '';
   expect(cookie, 'Set \`cookie\` above. If this failure needs no session, delete this line.').not.toBe('');
   const { app, failures } = await openApp();
-  const { status } = await request(app)
+  const { status, headers } = await request(app)
     .post('/api/people?from=list')
     .set({ 'accept-language': 'de' })
     .send({ email: 'someone@example.com', age: 1, currency: 'CHF', tags: [] })
     .set({ cookie });
   expect(await failures()).toEqual([]);
   expect(status, 'Rows are missing that this request needs. If 404 is right, delete this line.').not.toBe(404);
+  expect([401, 403], 'Sign in first. If this status is right, delete this line.').not.toContain(status);
+  expect(headers.location ?? '', 'Sign in first.').not.toMatch(/sign-?in|log-?in/i);
 });
 `);
     expect(made?.missing).toHaveLength(3);
@@ -55,6 +57,12 @@ it('POST /api/people?from=list does not fail with 7K3QM2XA', async () => {
       { method: 'GET', url: '/people', credentials: ['sid'] },
       "'The signed-in visitor cannot open this page.').toBeLessThan(300);",
       2,
+    ],
+    [
+      'is not taken for mended if a guard refuses it, although no credentials are known',
+      { method: 'GET', url: '/people' },
+      '.not.toContain(status);',
+      1,
     ],
     ['is not taken for mended if rows are missing', { method: 'GET', url: '/people/7' }, '.not.toBe(404);', 1],
     ['needs no cookie of preferences', { credentials: ['_ga', 'theme'] }, ".post('/people');", 2],
