@@ -9,7 +9,7 @@ import { browserTarget, bundleServer, formatWarnings, listServerParts, throwRead
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
-import { mapExistingApp } from './build/existing-app.mjs';
+import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
@@ -96,7 +96,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
-  const maps = [...bundled.unserved.filter(isMap), ...mapExistingApp(root)];
+  const unbundled = [...mapExistingApp(root), ...mapLoadedPackages(root, packages.loaded)];
+  const maps = [...bundled.unserved.filter(isMap), ...unbundled];
   // In other threads, while this one makes the table of locations.
   const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);
