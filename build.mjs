@@ -66,7 +66,11 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
   const vite = new Set([...warnOfVite(root, client), ...warnOfVite(root, server)]);
-  for (const warning of [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true), ...vite])
+  for (const warning of [
+    ...warnOfMissingFiles(root, client, false),
+    ...warnOfMissingFiles(root, server, true),
+    ...vite,
+  ])
     log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.

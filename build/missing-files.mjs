@@ -25,7 +25,7 @@ export function warnOfMissingFiles(root, bundle, isServer) {
 }
 
 /**
- * Finds in the sources of a bundle what is left of it in the bundle, which has no comments.
+ * Finds matches in the sources of a bundle, if the bundle itself, which is without comments, has them too.
  *
  * @param {RegExp} pattern whose last group is a name
  * @returns {{ input: string, line: number, name: string }[]}
