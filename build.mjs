@@ -23,6 +23,7 @@ import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
 import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
+import { warnOfVite } from './build/vite-syntax.mjs';
 
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
@@ -64,7 +65,12 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
-  for (const warning of [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true)])
+  const vite = new Set([...warnOfVite(root, client), ...warnOfVite(root, server)]);
+  for (const warning of [
+    ...warnOfMissingFiles(root, client, false),
+    ...warnOfMissingFiles(root, server, true),
+    ...vite,
+  ])
     log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
