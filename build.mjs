@@ -9,7 +9,7 @@ import { browserTarget, bundleServer, formatWarnings, listServerParts, throwRead
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
-import { mapExistingApp } from './build/existing-app.mjs';
+import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
@@ -23,6 +23,7 @@ import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
 import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
+import { warnOfVite } from './build/vite-syntax.mjs';
 
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
@@ -64,7 +65,12 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
-  for (const warning of [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true)])
+  const vite = new Set([...warnOfVite(root, client), ...warnOfVite(root, server)]);
+  for (const warning of [
+    ...warnOfMissingFiles(root, client, false),
+    ...warnOfMissingFiles(root, server, true),
+    ...vite,
+  ])
     log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
@@ -96,7 +102,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
-  const maps = [...bundled.unserved.filter(isMap), ...mapExistingApp(root)];
+  const unbundled = [...mapExistingApp(root), ...mapLoadedPackages(root, packages.loaded)];
+  const maps = [...bundled.unserved.filter(isMap), ...unbundled];
   // In other threads, while this one makes the table of locations.
   const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);

@@ -16,6 +16,7 @@ import { nodeHttp } from './node-http.mjs';
 import { findOwner, nativePackages } from './packages.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
+import { unknownSuffixes } from './vite-syntax.mjs';
 
 /** Recent browsers, so that the syntax they support is not compiled to longer code. */
 export const browserTarget = 'es2022';
@@ -99,6 +100,7 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
       styles.plugin,
       excerpts(root),
       ...owner.plugins,
+      unknownSuffixes,
       ...(dev ? [] : [engineByName(root)]),
       reactRouter(root, { dev }),
       nodeModulesInClient,
@@ -150,6 +152,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       excerpts(root),
       engineByName(root),
       ...owner.plugins,
+      unknownSuffixes,
       ...(dev ? [] : [reactByName]),
       ...(dev || process.env.SPILLWAY_JOIN === '0' ? [] : [joinReactWritesPlugin({ warn })]),
     ],

@@ -132,7 +132,8 @@ export function createApp(
       compress: skipsExpress && answers.compression ? compressResponse : undefined,
     });
   const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
-  for (const handle of [...(site?.steps ?? []), site?.routes].filter(isPresent)) recordPatterns(handle);
+  const handlers = [...(site?.steps ?? []), site?.routes, site?.existingApp?.app];
+  for (const handle of handlers.filter(isPresent)) recordPatterns(handle);
 
   const steps = [
     // Express's router reads the request line before any of its own steps, so these are in front of it.

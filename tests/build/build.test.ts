@@ -383,6 +383,40 @@ it('warns of files that code looks for beside itself, in packages and in the pro
   );
 });
 
+it('warns of what only Vite has, in the product', async () => {
+  const root = createApp({
+    '../node_modules/odd/package.json': '{ "type": "module", "main": "main.js" }',
+    '../node_modules/odd/main.js': 'export const odd = import.meta.env?.MODE ?? import.meta.env.MODE;',
+    'src/shared/product/pages/plain.tsx': `
+      import { odd } from 'odd';
+      const pages = Object.keys(import.meta.glob('./*.md'));
+      export default () => <i title={import.meta.env.VITE_TITLE}>{pages}{odd}{import.meta.env?.MODE}</i>;`,
+  });
+  const lines: string[] = [];
+  await build({ root, log: (line) => lines.push(line) });
+  expect(lines.filter((line) => line.includes('import.meta'))).toEqual([
+    expect.stringMatching(
+      /^warning: src\/shared\/product\/pages\/plain\.tsx:3 uses import\.meta\.glob, .+ its path\.$/,
+    ),
+    expect.stringMatching(
+      /^warning: src\/shared\/product\/pages\/plain\.tsx:4 uses import\.meta\.env, .+settings\.md\.$/,
+    ),
+  ]);
+});
+
+it.each(['dot.svg?react', 'plain.tsx?worker', 'data.json?raw'])('refuses ./%s, which no plugin loads', async (file) => {
+  const root = createApp({
+    'src/shared/product/pages/data.json': '{}',
+    'src/shared/product/pages/plain.tsx': `
+      import url from './dot.svg?url';
+      import file from './${file}';
+      export default () => <i>{url}{file}</i>;`,
+  });
+  const said = await build({ root, ...quiet }).catch(({ message }) => message);
+  expect(said).toContain(`No plugin loads "./${file}"`);
+  expect(said).toContain('src/shared/product/pages/plain.tsx:3:23');
+});
+
 it('leaves packages with native code, and those that the product names, out of the bundle of the server', async () => {
   const root = createApp({
     '../node_modules/@acme/native/package.json': '{ "main": "main.js" }',

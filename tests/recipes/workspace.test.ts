@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,7 +14,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { createOwnedApp, project, startApp } from '../support/owned-app.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 
-/** A page and a loader that use TypeScript of `packages/ui`, in front of the app in `apps/api`. */
+/** A page and a loader that use TypeScript of `packages/ui`, in front of the app in `apps/api`, which is not bundled. */
 const IN_WORKSPACE = {
   'packages/ui/package.json': '{ "name": "@shop/ui", "type": "module", "exports": "./src/card.tsx" }',
   'packages/ui/src/card.tsx': `export function Card({ title }: { title?: string | null }) {
@@ -30,18 +30,19 @@ export function toPrice(text: string | null): number {
   return 1;
 }
 `,
-  'apps/api/package.json': '{ "name": "@shop/api", "type": "module", "exports": "./src/app.ts" }',
-  'apps/api/src/app.ts': `import express, { type Request } from 'express';
+  'apps/api/package.json':
+    '{ "name": "@shop/api", "type": "module", "exports": "./src/app.js", "dependencies": { "express": "*" } }',
+  'apps/api/src/app.js': `import express from 'express';
 
-const query = (req: Request, name: string) => (req.query as any)[name];
+const query = (req, name) => req.query[name];
 export const app = express();
 app.get('/old/:name', (req, res) => void res.json(req.params.name === 'one' ? first(req) : second(req)));
 
-function first(req: Request) {
+function first(req) {
   return query(req, 'missing').name;
 }
 
-function second(req: Request) {
+function second(req) {
   return query(req, 'missing').name;
 }
 `,
@@ -80,7 +81,7 @@ const TITLE = {
   text: '  return <button onClick={() => press(title)}>{(title as string).trim()}</button>;',
 };
 const PRESS = { file: 'packages/ui/src/card.tsx', line: 6, text: "  throw new RangeError(title + ' was pressed.');" };
-const FIRST = { file: 'apps/api/src/app.ts', line: 8, text: "  return query(req, 'missing').name;" };
+const FIRST = { file: 'apps/api/src/app.js', line: 8, text: "  return query(req, 'missing').name;" };
 const SECOND = { ...FIRST, line: 12 };
 
 /** A temporary folder, with the path that programs see. */
@@ -173,13 +174,16 @@ it('an image has the files that packages read beside their code, and native code
   expect(readdirSync(join(image, 'views/docs'))).toEqual(['page.html']);
 });
 
-it('failures in packages of a workspace have their file, line and source, the same in development', async () => {
+it('failures in packages of a workspace have their file, line and source, the same in an image and in development', async () => {
   const workspace = createRoot();
   const app = createInWorkspace(workspace);
   writeFiles(workspace, { 'package-lock.json': '{}', ...IN_WORKSPACE });
   const own = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8'));
   Object.assign(own.dependencies, { '@shop/ui': '*', '@shop/api': '*' });
-  writeFiles(app, { 'package.json': JSON.stringify(own) });
+  writeFiles(app, {
+    'package.json': JSON.stringify(own),
+    'src/server/product/build.mjs': "export default { external: ['@shop/api'] };",
+  });
   mkdirSync(join(app, 'node_modules/@shop'), { recursive: true });
   symlinkSync(join(workspace, 'packages/ui'), join(app, 'node_modules/@shop/ui'), 'junction');
   symlinkSync(join(workspace, 'apps/api'), join(app, 'node_modules/@shop/api'), 'junction');
@@ -191,6 +195,13 @@ it('failures in packages of a workspace have their file, line and source, the sa
   await production.stop();
   expect(built.map(({ shown }) => shown)).toEqual([PRICE, TITLE, FIRST, SECOND, PRESS]);
   expect(new Set(built.map(({ digest }) => digest)).size).toBe(5);
+
+  const image = join(createRoot(), 'image');
+  layOutImage(app, image);
+  for (const path of ['dist', 'package.json']) cpSync(join(app, path), join(image, 'app', path), { recursive: true });
+  const inImage = await startApp(join(image, 'app'), token);
+  expect(await readFailures(inImage)).toEqual(built);
+  await inImage.stop();
 
   const settings = {
     ...token,

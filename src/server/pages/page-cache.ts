@@ -50,6 +50,9 @@ const MOVED_AGAIN_AFTER = 1 * Second;
 /** Without a pause, each request would start a render after one that failed (ms). */
 const REFRESHED_AGAIN_AFTER = 10 * Second;
 
+/** Variants of one path (count): visitors can make up values of a search key, which would evict all other pages. */
+const MAX_VARIANTS = 250;
+
 const DROPPED = Number.NEGATIVE_INFINITY;
 
 /**
@@ -163,6 +166,9 @@ function createEntries<Page extends CachedPage>(maxBytes: number, now: () => num
         if (bytes <= maxBytes) break;
         remove(oldest);
       }
+      const path = key.slice(0, key.indexOf('?') + 1);
+      const variants = path === '' ? [] : [...entries.keys()].filter((other) => other.startsWith(path));
+      if (variants.length > MAX_VARIANTS) remove(variants[0] ?? '');
     },
     use(key: string): Entry<Page> | undefined {
       const entry = entries.get(key);

@@ -1,3 +1,5 @@
+import { readProperty } from '../../shared/reporting/read-property.ts';
+
 /** What is read of a layer of a router of Express 5 (`tests/upstream.test.tsx`). */
 interface Layer {
   readonly rawPath?: unknown;
@@ -8,11 +10,13 @@ interface Layer {
 const patterns = new WeakMap<object, string>();
 
 /**
- * Records the patterns of all routes in a router, and in those that are mounted in it. Of a mount, a request only has the
- * values of the parameters, which can be secrets, and after an error not even these. Other handlers have no routes.
+ * Records the patterns of all routes in a router or an app of Express 5, and in routers that are mounted in it. Of a
+ * mount, a request only has the values of the parameters, which can be secrets, and after an error not even these. Other
+ * handlers have no routes.
  */
 export function recordPatterns(router: object, base = ''): void {
-  const { stack = [] } = router as { readonly stack?: readonly Layer[] };
+  // In an app of Express 4, reading it throws.
+  const { stack = [] } = (readProperty(router, 'router') ?? router) as { readonly stack?: readonly Layer[] };
   for (const { rawPath, route, handle } of stack) {
     if (typeof rawPath !== 'string') continue; // a list or a regular expression
     const pattern = base + rawPath;

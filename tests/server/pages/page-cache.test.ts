@@ -76,6 +76,14 @@ describe('createPageCache', () => {
     expect(await ask(one, async () => toPage('new'))).toBe('new');
   });
 
+  it('evicts variants of one path before other pages, however many its visitors make up', async () => {
+    const { cache, ask } = createCache({ maxBytes: 100_000 });
+    const small = async () => toPage('page');
+    await ask('/ab?page=1', small);
+    for (let page = 0; page <= 250; page++) await ask(`/a?page=${page}`, small);
+    expect(['/a?page=0', '/a?page=1', '/a?page=250', '/ab?page=1'].map(cache.has)).toEqual([false, true, true, true]);
+  });
+
   it('does not cache a page larger than the whole cache, and evicts nothing for it', async () => {
     const { ask } = createCache({ maxBytes: 20 });
     await ask('/a', async () => toPage('a1'));

@@ -93,9 +93,9 @@ export function createMapReader({
   };
 }
 
-/** Reports whether a file is a bundle, or a file of an existing app. */
+/** Reports whether a file can be a bundle, or a file of an existing app, which can be a package in an image. */
 function isScript(file: string): boolean {
-  return /^(?!node_modules\/)[^:]*\.[cm]?[jt]s$/.test(file) && !file.includes('..');
+  return /^[^:]*\.[cm]?[jt]s$/.test(file) && !file.includes('..');
 }
 
 /** Reports whether a source is in the project. Files outside begin with `../`, and a plugin's with its name. */

@@ -1,0 +1,38 @@
+import { extname } from 'node:path';
+import { findInSources } from './missing-files.mjs';
+import { findOwner } from './packages.mjs';
+import { assetLoaders } from './styles.mjs';
+
+// Code for Vite also compiles here. What only Vite has would fail when it runs.
+
+const USED = /\bimport\.meta\.(env\b(?!\?\.)|glob\b)/g;
+const INSTEAD = {
+  env: 'Use process.env.NODE_ENV for its MODE, DEV and PROD. For other values, see docs/recipes/public-settings.md.',
+  glob: 'Import each file with its path.',
+};
+
+/** @returns {string[]} warnings about the product. Packages check whether there is an `import.meta.env` */
+export function warnOfVite(root, bundle) {
+  return findInSources(root, bundle, USED)
+    .filter(({ input }) => !findOwner(input))
+    .map(({ input, line, name }) => `${input}:${line} uses import.meta.${name}, which only Vite has. ${INSTEAD[name]}`)
+    .map((words) => `warning: ${words}`);
+}
+
+/**
+ * Refuses an import such as `./icon.svg?react` if no plugin of the product resolves it: esbuild would ignore the suffix.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+export const unknownSuffixes = {
+  name: 'unknown-suffixes',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^?]+\?\w/ }, ({ path, importer, kind }) => {
+      const [file, suffix] = path.split('?');
+      const isUrl = suffix === 'url' && extname(file) in assetLoaders;
+      if (isUrl || !/^(?:import-statement|dynamic-import)$/.test(kind) || findOwner(importer)) return undefined;
+      const text = `No plugin loads "${path}". Add one to src/server/product/build.mjs. For ?worker, it is in docs/recipes/workers.md.`;
+      return { errors: [{ text }] };
+    });
+  },
+};
