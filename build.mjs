@@ -9,19 +9,19 @@ import { browserTarget, bundleServer, formatWarnings, listServerParts, throwRead
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
-import { mapExistingApp } from './build/existing-app.mjs';
+import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
 import { warnOfMissingFiles } from './build/missing-files.mjs';
-import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
+import { beginBuild, finishBuild, nameSources, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { listSources, toStamp } from './build/stamp.mjs';
+import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 import { warnOfVite } from './build/vite-syntax.mjs';
 
@@ -77,7 +77,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
-  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
+  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(nameSources(root, outputs)));
   const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
@@ -102,7 +102,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
-  const maps = [...bundled.unserved.filter(isMap), ...mapExistingApp(root)];
+  const unbundled = [...mapExistingApp(root), ...mapLoadedPackages(root, packages.loaded)];
+  const maps = [...bundled.unserved.filter(isMap), ...unbundled];
   // In other threads, while this one makes the table of locations.
   const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);
@@ -113,7 +114,8 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
   const rest = [...maps, ...packedMaps, ...compressed];
-  await finishBuild(dist, rest, stamp);
+  const others = listOthers({ ...client.metafile.inputs, ...server.metafile.inputs });
+  await finishBuild(dist, rest, toFullStamp(root, stamp, others));
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }

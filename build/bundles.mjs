@@ -6,6 +6,7 @@ import { isProductCode } from '../src/shared/whose-code.mjs';
 import { findDesk } from './apps.mjs';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
+import { findFolderInWorkspace } from './files.mjs';
 import { firstLoad } from './first-load.mjs';
 import { engineByName } from './import-by-name.mjs';
 import { inlineScripts } from './inline-script.mjs';
@@ -136,7 +137,11 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     lineLimit: 500, // Node prints the line of an uncaught error
     external: [...serverExternals, ...owner.external],
     banner: { js: requireBanner },
-    define: { ...toDefinitions(dev), ...sentryFlags },
+    define: {
+      ...toDefinitions(dev),
+      ...sentryFlags,
+      'process.env.SPILLWAY_FOLDER': JSON.stringify(findFolderInWorkspace(root)),
+    },
     plugins: [
       apart(root, listServerParts(root)),
       nativePackages(root),

@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { LINE_END } from '../src/shared/location-format.mjs';
+import { findFolderInWorkspace, toRelative } from './files.mjs';
+import { findPackage } from './packages.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
@@ -54,6 +56,22 @@ function listModules(root, folder) {
  */
 export function mapExistingApp(root) {
   return listExistingApp(root).map((path) => mapSource(path, readFileSync(join(root, path), 'utf8')));
+}
+
+/**
+ * Returns the same for packages of the workspace that are loaded at run time, such as an existing app in `external`.
+ *
+ * @param {string} root
+ * @param {readonly string[]} loaded names of packages
+ */
+export function mapLoadedPackages(root, loaded) {
+  const workspace = root.slice(0, root.length - findFolderInWorkspace(root).length);
+  const folders = loaded
+    .flatMap((name) => findPackage(name, root) ?? [])
+    .map((folder) => toRelative(workspace, realpathSync(folder)));
+  const linked = folders.filter((folder) => !/^\.\.\/|(?:^|\/)node_modules\//.test(folder));
+  const modules = linked.flatMap((folder) => listModules(workspace, folder));
+  return modules.map((path) => mapSource(path, readFileSync(join(workspace, path), 'utf8')));
 }
 
 /**

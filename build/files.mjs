@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 /**
  * @param {string} folder
@@ -39,4 +39,11 @@ export function findLockfile(root) {
   const folders = Array.from({ length: 4 }, (_, level) => '../'.repeat(level));
   const paths = folders.flatMap((folder) => names.map((name) => folder + name));
   return paths.filter((path) => existsSync(join(root, path))).slice(0, 1);
+}
+
+/** Returns the project's folder in its workspace, such as `apps/web/`. Empty outside of a workspace. */
+export function findFolderInWorkspace(root) {
+  const [lockfile = ''] = findLockfile(root);
+  const folder = toRelative(dirname(join(root, lockfile)), root);
+  return lockfile && folder ? `${folder}/` : '';
 }

@@ -64,34 +64,29 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
   const pages = Object.entries(routes)
     .map(([id, files]) => ({ id, files, size: measure(files) }))
     .sort((one, other) => other.size - one.size);
-  const inputsOf = ({ script, preloads }) =>
-    [script, ...preloads].flatMap((url) => Object.entries(outputs[outdir + url].inputs));
-  const largestOf = (files) => listParts(inputsOf(files), () => 'src')[0]?.name ?? 'src';
-  const toMost = ({ id, files, size }) => {
-    const from = largestOf(files);
-    return ` The largest page adds ${toText(size)}: ${id}${from === 'src' ? '' : `, most of it from ${from}`}.`;
+  /** The largest parts of scripts before gzip, by package and own file. */
+  const describeParts = ({ script, preloads }, count) => {
+    const totals = new Map();
+    for (const url of [script, ...preloads]) {
+      for (const [path, { bytesInOutput }] of Object.entries(outputs[outdir + url].inputs)) {
+        const name = findOwner(path) ?? path;
+        totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
+      }
+    }
+    const parts = [...totals].sort(([, one], [, other]) => other - one).slice(0, count);
+    return `before gzip: ${parts.map(([name, bytes]) => `${name} ${toText(bytes)}`).join(', ')}`;
   };
-  const parts = listParts(inputsOf(entry), (path) => path).slice(0, 10);
+  const [largest] = pages;
   return [
-    `Scripts on every page: ${toText(measure(entry))} (gzip).${pages[0] ? toMost(pages[0]) : ''}`,
-    `Their largest parts, before gzip: ${parts.map(({ name, bytes }) => `${name} ${toText(bytes)}`).join(', ')}.`,
+    `Scripts on every page: ${toText(measure(entry))} (gzip).${largest ? ` The largest page adds ${toText(largest.size)}: ${largest.id}.` : ''}`,
+    `The largest parts of them, ${describeParts(entry, 10)}.`,
     ...pages
       .filter(({ size }) => size > largeBytes)
       .map(
         ({ id, files, size }) =>
-          `The page "${id}" adds ${toText(size)}, most of it from ${largestOf(files)}. Load what visitors do not need at once with lazy() of React.`,
+          `The page "${id}" adds ${toText(size)}, ${describeParts(files, 5)}. Load what visitors do not need at once with lazy() of React.`,
       ),
   ];
-}
-
-/** Adds up the bytes by package, and those of own files by what `toName` makes of their paths. @returns the largest first */
-function listParts(inputs, toName) {
-  const totals = new Map();
-  for (const [path, { bytesInOutput }] of inputs) {
-    const name = findOwner(path) ?? toName(path);
-    totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
-  }
-  return [...totals].map(([name, bytes]) => ({ name, bytes })).sort((one, other) => other.bytes - one.bytes);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { listFiles, toRelative } from './files.mjs';
+import { dirname, join, resolve } from 'node:path';
+import { findFolderInWorkspace, listFiles, toRelative } from './files.mjs';
 
 /** How long the assets of a build are kept after the next one (ms), for pages that were opened before that. */
 const keepAssetsMs = 24 * 60 * 60 * 1000;
@@ -64,6 +64,33 @@ async function clean(dist, paths, builtAt) {
     else if (now.getTime() - mtimeMs > keptMs) await rm(file, { force: true });
   };
   await Promise.all(paths.map(cleanUp));
+}
+
+/**
+ * Names the sources in other folders of the workspace as if they were in the project: `packages/ui/src/card.tsx`. The
+ * server names their frames in the same way, so a failure in a linked package has its line, and its digest, everywhere.
+ *
+ * @param {string} root
+ * @param {{ path: string, contents: Uint8Array }[]} outputs with absolute paths
+ * @returns {{ path: string, contents: Uint8Array }[]}
+ */
+export function nameSources(root, outputs) {
+  const own = findFolderInWorkspace(root);
+  if (own === '') return outputs;
+  const workspace = root.slice(0, -own.length);
+  return outputs.map((file) => {
+    if (!file.path.endsWith('.map')) return file;
+    const folder = dirname(file.path);
+    const rename = (source) => {
+      const path = /^[\w-]{2,}:/.test(source) ? '../' : toRelative(workspace, resolve(folder, source));
+      const isOther = !/^\.\.\/|(?:^|\/)node_modules\//.test(path) && !path.startsWith(own);
+      return isOther ? toRelative(folder, join(root, path)) : source;
+    };
+    // esbuild writes them on one line. Parsing all of the map would take longer.
+    const text = Buffer.from(file.contents).toString();
+    const named = text.replace(/(?<="sources": )\[.*\](?=,\n)/, (list) => JSON.stringify(JSON.parse(list).map(rename)));
+    return { path: file.path, contents: Buffer.from(named) };
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { createCache } from './cache.mjs';
+import { findFolderInWorkspace } from './files.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
 /** A version of the project has about 8 MB, with those of `npm run dev`. */
@@ -22,7 +23,7 @@ const cache = createCache('bundles', { maxBytes: 12 * 1024 * 1024 });
 export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   // The product's plugins and aliases can change any bundle in ways that the input files do not show.
   if (owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
-  const facts = [name, dev, entries, owner.external, process.version, toEngineStamp(root)];
+  const facts = [name, dev, entries, owner.external, findFolderInWorkspace(root), process.version, toEngineStamp(root)];
   const key = hash('sha256', JSON.stringify(facts));
   const known = await cache.read(key);
   if (known && known.packages === toPackageTimes(root, known.bundle)) {

@@ -49,8 +49,27 @@ function hashFiles(root, paths) {
   return hash('sha256', lines.join('') + process.env.SPILLWAY_JOIN);
 }
 
+/** Lists what a build read outside of `src` and of packages. @param {Record<string, unknown>} inputs of a metafile */
+export function listOthers(inputs) {
+  return Object.keys(inputs).filter((path) => !/^src\/|\bnode_modules\/|:/.test(path));
+}
+
+/**
+ * Adds these files to a stamp. They are known only after the build.
+ *
+ * @param {string} root
+ * @param {string} stamp
+ * @param {string[]} others
+ */
+export function toFullStamp(root, stamp, others) {
+  return [`${stamp} ${hashFiles(root, others)}`, ...others].join('\n');
+}
+
 /** Compares the stamp, which only a finished build has. @param {string} root */
 export function hasCurrentBuild(root) {
   const file = join(root, 'dist/.stamp');
-  return existsSync(file) && readFileSync(file, 'utf8') === toStamp(root);
+  if (!existsSync(file)) return false;
+  const full = readFileSync(file, 'utf8');
+  const [, ...others] = full.split('\n');
+  return full === toFullStamp(root, toStamp(root), others);
 }

@@ -6,10 +6,11 @@ import { findDesk, productApp } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
 import { readFiles } from '../files.mjs';
-import { sortOutputs } from '../output.mjs';
+import { nameSources, sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
 import { readRouteModules } from '../route-modules.mjs';
+import { listOthers } from '../stamp.mjs';
 import { createStyles } from '../styles.mjs';
 import { createBase } from './base.mjs';
 import { createClientModules } from './client-modules.mjs';
@@ -148,9 +149,8 @@ export async function createDevBuild(root, warn) {
   const build = {
     dispose: () => server.dispose(),
 
-    /** Lists the files outside of `src` and of packages that the last builds read. */
-    listOthers: () =>
-      Object.keys({ ...inputs.client, ...inputs.server }).filter((path) => !/^src\/|\bnode_modules\/|:/.test(path)),
+    /** See `stamp.mjs`. */
+    listOthers: () => listOthers({ ...inputs.client, ...inputs.server }),
 
     /**
      * @param {readonly string[]} files that changed, relative to the root
@@ -192,7 +192,7 @@ export async function createDevBuild(root, warn) {
         ...sheets,
         ...builtOthers.flatMap((built) => built.outputFiles),
       ];
-      const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
+      const { served, unserved } = sortOutputs(dist, nameSources(root, outputFiles), { serveMaps: true });
       await write([...served, ...unserved, { path: 'manifest.json', contents: text }]);
       await writePublic(changed);
       manifestText = text;

@@ -5,7 +5,7 @@ import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
 import { formatWarnings, serverOptions } from '../bundles.mjs';
 import { toRelative } from '../files.mjs';
-import { indexes, listReExports } from '../front-doors.mjs';
+import { indexes, listReExports } from '../import-by-name.mjs';
 import { createBase, inBase, loadFromBase, toBaseFile } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */

@@ -19,6 +19,7 @@ export {
   type LocationTable,
   parseLocationTable,
 } from './errors/digest/location-table.ts';
+export { toSourcePath } from './errors/digest/read-error.ts';
 export { errorHandler } from './errors/error-handler.ts';
 export type {
   BodyField,

@@ -140,8 +140,8 @@ describe('the client bundle', () => {
     const outputs = {
       'out/a.js': toOutput(['node_modules/react-dom/a.js', 208_000], ['src/shared/root.tsx', 400]),
       'out/b.js': toOutput(['node_modules/react-dom/b.js', 1200]),
-      'out/charts.js': toOutput(['src/shared/charts.tsx', 3], ['../../node_modules/@acme/charts/a.js', 2]),
-      'out/shared.js': toOutput(['node_modules/@acme/charts/b.js', 2]),
+      'out/charts.js': toOutput(['src/shared/charts.tsx', 3000], ['../../node_modules/@acme/charts/a.js', 200_000]),
+      'out/shared.js': toOutput(['node_modules/@acme/charts/b.js', 200_000]),
     };
     const sizes = { a: 70_000, b: 900, home: 1000, charts: 140_000, shared: 12_345 };
     const compressed = Object.entries(sizes).map(([name, size]) => ({
@@ -149,9 +149,9 @@ describe('the client bundle', () => {
       contents: new Uint8Array(size),
     }));
     expect(describeScripts(assets, { outputs }, 'out', compressed)).toEqual([
-      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts, most of it from @acme/charts.',
-      'Their largest parts, before gzip: react-dom 209.2 kB, src/shared/root.tsx 0.4 kB.',
-      'The page "charts" adds 152.3 kB, most of it from @acme/charts. Load what visitors do not need at once with lazy() of React.',
+      'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts.',
+      'The largest parts of them, before gzip: react-dom 209.2 kB, src/shared/root.tsx 0.4 kB.',
+      'The page "charts" adds 152.3 kB, before gzip: @acme/charts 400.0 kB, src/shared/charts.tsx 3.0 kB. Load what visitors do not need at once with lazy() of React.',
     ]);
   });
 
@@ -293,6 +293,18 @@ describe('a build', () => {
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
     expect(hasCurrentBuild(root)).toBe(true);
     writeFiles(root, { [path]: text });
+    expect(hasCurrentBuild(root)).toBe(false);
+  });
+
+  it('is not current after a change of a file outside of src that it read', async () => {
+    const root = createApp({
+      'words.ts': "export const words = 'old';",
+      'src/shared/product/pages/plain.tsx':
+        "import { words } from '../../../../words.ts'; export default () => <main>{words}</main>;",
+    });
+    await build({ root, ...quiet });
+    expect(hasCurrentBuild(root)).toBe(true);
+    writeFiles(root, { 'words.ts': "export const words = 'new';" });
     expect(hasCurrentBuild(root)).toBe(false);
   });
 

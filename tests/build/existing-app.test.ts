@@ -1,6 +1,7 @@
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { mapExistingApp } from '../../build/existing-app.mjs';
+import { mapExistingApp, mapLoadedPackages } from '../../build/existing-app.mjs';
 import { createFolder } from '../support/folder.ts';
 import { writeFiles } from './write-files.ts';
 
@@ -14,4 +15,19 @@ it.each([
   const modules = { 'legacy/app.js': '', 'legacy/routes.js': '', 'web/legacy/app.js': '', 'web/legacy/routes.js': '' };
   writeFiles(folder, { ...modules, 'web/src/server/product/index.ts': product });
   expect(mapExistingApp(root).map(({ path }) => path)).toEqual(paths);
+});
+
+it('makes source maps of packages of the workspace that are loaded at run time', () => {
+  const workspace = realpathSync(createFolder(onTestFinished));
+  const root = join(workspace, 'apps/web');
+  writeFiles(workspace, {
+    ...{ 'package-lock.json': '{}', 'apps/web/package.json': '{}' },
+    ...{ 'apps/api/package.json': '{}', 'apps/api/app.js': '', 'apps/api/node_modules/own/index.js': '' },
+    ...{ 'node_modules/log/package.json': '{}', 'node_modules/log/index.js': '' },
+  });
+  mkdirSync(join(root, 'node_modules'));
+  symlinkSync(join(workspace, 'apps/api'), join(root, 'node_modules/api'), 'junction');
+  const maps = mapLoadedPackages(root, ['api', 'log', 'missing']);
+  expect(maps.map(({ path }) => path)).toEqual(['maps/apps/api/app.js.map']);
+  expect(JSON.parse(String(maps[0]?.contents)).sources).toEqual(['../../../apps/api/app.js']);
 });

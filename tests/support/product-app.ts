@@ -1,11 +1,11 @@
 import { createHook } from 'node:async_hooks';
 import { existsSync, readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { mapSource } from '../../build/existing-app.mjs';
+import { findFolderInWorkspace } from '../../build/files.mjs';
 import { createLocations } from '../../build/locations.mjs';
 import { readOwnersBuild } from '../../build/owner.mjs';
 import { readConfig } from '../../src/server/config.ts';
@@ -17,6 +17,7 @@ import {
   type LocationTable,
   parseLocationTable,
 } from '../../src/server/errors/digest/location-table.ts';
+import { toSourcePath } from '../../src/server/errors/digest/read-error.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { reportTo } from '../../src/server/errors/report.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
@@ -33,6 +34,8 @@ import type { RenderTable } from './render-page.tsx';
 import { noScrubber } from './unguarded.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const dist = `${root}dist`;
+process.env.SPILLWAY_FOLDER = findFolderInWorkspace(root); // a build defines it
 
 export interface ProductAppTable<Settings, Services, Own extends object> extends RenderTable {
   readonly product: Product<Settings, Services, Own>;
@@ -89,7 +92,7 @@ export function createProductApp<Settings, Services, Own extends object>({
         build: 'test',
         // As on the server whose failures are compared with these.
         namespace: readConfig({ DIGEST_NAMESPACE: process.env.DIGEST_NAMESPACE }).digestNamespace,
-        paths: { dist: `${root}dist` },
+        paths: { dist },
         table: () => table,
       },
       { scrubber: noScrubber, splitBy: product.reporting?.splitBy },
@@ -175,7 +178,7 @@ async function createSourceTable(): Promise<LocationTable> {
   function tableOf(path: string): LocationTable {
     const known = tables.get(path);
     if (known) return known;
-    const file = join(root, path);
+    const file = toSourcePath(path, { dist });
     const read = () => createLocations(root, [mapSource(path, readFileSync(file, 'utf8'))], owner);
     const table = isSource(path) && existsSync(file) ? parseLocationTable(read()) : emptyLocationTable;
     tables.set(path, table);

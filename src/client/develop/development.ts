@@ -16,7 +16,7 @@ import type { RootHooks } from '../reporting/reporting.ts';
 import { isMeant } from '../reporting/thrown.ts';
 import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { exchangeSheets, watchHead } from './head.ts';
-import { hideOverlay, isOverlayLost, showProblems } from './overlay.ts';
+import { hideOverlay, showProblems } from './overlay.ts';
 
 /** The functions of a hydrated page with which a change of the server or of a page is shown. */
 interface LivePage {
@@ -159,7 +159,7 @@ function ask(side: Side, answer: Promise<Response>): void {
 
 function showProblem(): void {
   const problem = buildProblem ?? pageProblem?.error;
-  if (problem === shown && !isOverlayLost()) return;
+  if (problem === shown) return;
   shown = problem;
   if (problem) showProblems(problem);
   else hideOverlay();

@@ -16,6 +16,11 @@ small { color: #93a4b1; }
 
 let host: HTMLElement | undefined;
 
+/** React removes what it did not render when it renders the whole document again. */
+const keeper = new MutationObserver(() => {
+  if (host?.isConnected === false) document.documentElement.append(host);
+});
+
 export function showProblems({ title, problems }: DevError): void {
   hideOverlay();
   host = document.createElement('spillway-problem');
@@ -30,16 +35,12 @@ export function showProblems({ title, problems }: DevError): void {
   dialog.append(element('small', {}, 'This message disappears when the problem is fixed.'));
   root.append(dialog);
   document.documentElement.append(host);
+  keeper.observe(document.documentElement, { childList: true });
 }
 
 export function hideOverlay(): void {
   host?.remove();
   host = undefined;
-}
-
-/** True if React rendered the whole document again, and removed the overlay with everything that it did not render. */
-export function isOverlayLost(): boolean {
-  return host?.isConnected === false;
 }
 
 function toSection({ text, file, line, column, open, lines = [], trail = [] }: DevProblem): HTMLElement {

@@ -38,6 +38,15 @@ export class DeskInUseError extends StartError {
   }
 }
 
+/** Thrown when the file system of the folder does not support locks. */
+class NoLocksError extends StartError {
+  constructor(dataDir: string) {
+    super(
+      `The folder ${dataDir} (DATA_DIR) is on a file system without file locks (ENOLCK), such as a network folder or a bucket. Set DATA_DIR to a folder on a local disk. If a process dies, its journal cannot be stored.`,
+    );
+  }
+}
+
 /** Names this process and its machine, such as `mf8x2k1a-9f4w0r6b-web-1`. The names sort by start time. */
 function nameProcess(): string {
   const host = hostname().replace(/[^\w-]+/g, '-');
@@ -49,7 +58,7 @@ function nameProcess(): string {
  * starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
  * then are in the journal.
  *
- * @throws DeskInUseError if another process uses the folder
+ * @throws StartError if another process uses the folder, or if its file system does not support locks
  */
 export async function openDesk(options: DeskOptions, reports: DeskReports) {
   const { running, storing, inFlight, startWithin } = options;
@@ -161,7 +170,7 @@ interface LockOptions {
   readonly log: DeskLog;
 }
 
-/** @throws DeskInUseError */
+/** @throws DeskInUseError, or NoLocksError */
 function takeLocks({ dataDir, isAlone, process, log }: LockOptions): { release(): void } {
   const journals = join(dataDir, JOURNAL_FOLDER);
   const lockFile = join(journals, `${process}.lock`);
@@ -169,11 +178,19 @@ function takeLocks({ dataDir, isAlone, process, log }: LockOptions): { release()
   let own: FileLock | undefined;
   try {
     mkdirSync(journals, { recursive: true, mode: 0o700 });
-    instance = isAlone ? takeLock(join(dataDir, LOCK_FILE)) : undefined;
-    if (isAlone && !instance) throw new DeskInUseError(dataDir);
     own = takeLock(lockFile);
+    // Only this process knows the name, but SQLite also reports ENOLCK as a lock of another one.
+    const noLocks = own ? undefined : new NoLocksError(dataDir);
+    if (noLocks && isAlone) throw noLocks;
+    if (noLocks) log.error({}, noLocks.message);
+    instance = isAlone ? takeLock(join(dataDir, LOCK_FILE)) : undefined;
+    if (isAlone && !instance) {
+      own?.release();
+      removeQuietly(lockFile);
+      throw new DeskInUseError(dataDir);
+    }
   } catch (error) {
-    if (error instanceof DeskInUseError) throw error;
+    if (error instanceof StartError) throw error;
     log.error(
       { err: error },
       `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures are recorded only in the log. Free disk space or fix the permissions, then restart.`,

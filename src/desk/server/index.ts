@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tracker } from '#engine/tracker';
 import { Second } from '../../shared/units.ts';
@@ -27,19 +28,19 @@ export const desk: Tracker = {
     return {
       // Anyone who knows such a URL can post to it.
       secrets: settings.notify?.webhooks ?? [],
-      ...(settings.databaseUrl && { checkStore }),
+      ...((settings.databaseUrl || existsSync(join(config.dataDir, SQLITE_FILE))) && { checkStore }),
       open: (host) => openTracker(host, settings),
     };
   },
 };
 
-/** Runs the command of the terminal, which has a client of PostgreSQL, unlike the server's bundle. */
+/** Runs the command of the terminal, which has both databases, unlike the server's bundle. */
 function checkStore(dist: string): Promise<string | undefined> {
-  const args = [join(dist, 'desk.mjs'), 'list', '--limit', '1'];
+  const args = [join(dist, 'desk.mjs'), 'check'];
   return new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 15 * Second }, (error, _listed, said) => {
       const isAway = error !== null && !said.includes(NO_DESK);
-      resolve(isAway ? `${said.trim()} Until DESK_DATABASE_URL can be used, failures wait in DATA_DIR.` : undefined);
+      resolve(isAway ? `${said.trim()} Until the desk's store can be used, failures wait in DATA_DIR.` : undefined);
     });
   });
 }

@@ -1,10 +1,10 @@
 import { findSourceMap } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { DevError, DevProblem, DevState, ThrownInBrowser } from '../../shared/develop-protocol.ts';
 import { LINE_END } from '../../shared/location-format.mjs';
 import { isProductCode } from '../../shared/whose-code.mjs';
 import { toErrorHint } from '../../shared/words.ts';
-import { parseStack, readErrors } from '../errors/digest/read-error.ts';
+import { parseStack, readErrors, toSourcePath } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { createClientMaps, readSourceText } from './source-table.ts';
 
@@ -105,7 +105,7 @@ export function withLocations(error: DevError, dist: string): DevError {
   return { ...error, problems };
 }
 
-/** @param location its file is relative to the root */
+/** @param location its file is that of a frame */
 function toShownLocation(
   dist: string,
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
@@ -118,7 +118,7 @@ function toShownLocation(
     line,
     column,
     open: link
-      .replace('{file}', encodeURI(join(dirname(dist), file)))
+      .replace('{file}', encodeURI(toSourcePath(file, { dist })))
       .replace('{line}', String(line))
       .replace('{column}', String(column)),
     lines: (isShown ? readRows(dist, file) : [])

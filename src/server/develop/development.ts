@@ -21,6 +21,7 @@ import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { onClose, type Step } from '../request/step.ts';
 import { toBrowserError, toDevError, withLocations } from './dev-error.ts';
+import { warnOfUnanswered } from './unanswered.ts';
 
 /** The messages of the supervisor (`bin/develop.mjs`) to the server. */
 type FromSupervisor =
@@ -61,9 +62,10 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   const failures = new Map(handover.failures);
 
   function onFailure(address: string, error: unknown, context: FailureContext): void {
-    const { info, origin } = context;
+    const { info, origin, routeId } = context;
     const url = context.url?.replace(/\?.*$/s, '') ?? info?.path;
-    const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin})`.trim();
+    const of = routeId === undefined ? '' : ` of "${routeId}"`;
+    const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin}${of})`.trim();
     const failure = toDevError(title, error, context.componentStack, dist);
     failures.set(address, failure);
     // A page can ask for it after this server was replaced.
@@ -71,7 +73,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   }
 
   const routes = Router();
-  routes.use(warnOfCookies(log));
+  routes.use(warnOfUnanswered(log), warnOfCookies(log));
   routes.get(`${DEV_FAILURES}/:address`, (req, res) => {
     const error = failures.get(req.params.address);
     res

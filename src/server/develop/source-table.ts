@@ -7,7 +7,7 @@ import {
   type LocationTable,
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
-import { toFrameFile } from '../errors/digest/read-error.ts';
+import { toFrameFile, toSourcePath } from '../errors/digest/read-error.ts';
 import type { StackFrame } from '../errors/failure.ts';
 
 type CreateLocations = (root: string, dist: string, path: string, text: string) => string;
@@ -108,9 +108,9 @@ function readMap(file: string): SourceMap | undefined {
 
 /**
  * @param dist the folder of the build
- * @param file relative to the root
+ * @param file of a frame
  * @throws if there is no such file
  */
 export function readSourceText(dist: string, file: string): string {
-  return readFileSync(join(dirname(dist), file), 'utf8');
+  return readFileSync(toSourcePath(file, { dist }), 'utf8');
 }

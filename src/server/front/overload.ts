@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
+import type { Logger } from 'pino';
 import type { EngineText } from '../../shared/rendering/language.ts';
-import { MiB } from '../../shared/units.ts';
+import { MiB, Second } from '../../shared/units.ts';
 import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
 import { PLAIN_PAGE_POLICY, renderPlainPage, teller } from '../errors/last-resort.ts';
 import { sendProblem } from '../errors/problem.ts';
@@ -55,17 +56,30 @@ const INTERVAL = 100;
 /** The share of the last delay that remains after an interval: one long block is over within a second or two. */
 const MEMORY = 0.75;
 
+/** In a gap with a smaller share of a CPU, the process was not allowed to run, or waited. */
+const PAUSE_SHARE = 0.02;
+/** Pauses this long are reported (ms). */
+const REPORTED_PAUSE = 1 * Second;
+
 /**
  * Measures how late the event loop is, without keeping the process alive. `monitorEventLoopDelay` of Node forgets a
- * block if `reset()` comes right after it. @returns a function that reads it (ms)
+ * block if `reset()` comes right after it.
+ *
+ * @param onPause called after the process stood still for a second or more (ms), which is not an overload
+ * @returns a function that reads the delay (ms)
  */
-export function watchLoopDelay(): () => number {
+export function watchLoopDelay(onPause: (ms: number) => void): () => number {
   let delay = 0;
   let last = performance.now();
+  let cpu = process.cpuUsage();
   setInterval(() => {
-    const now = performance.now();
-    delay = Math.max(0, now - last - INTERVAL, delay * MEMORY);
-    last = now;
+    const late = performance.now() - last - INTERVAL;
+    const { user, system } = process.cpuUsage(cpu);
+    const isPause = (user + system) / 1000 < late * PAUSE_SHARE; // from microseconds
+    delay = Math.max(0, isPause ? 0 : late, delay * MEMORY);
+    if (isPause && late >= REPORTED_PAUSE) onPause(late);
+    last += late + INTERVAL;
+    cpu = process.cpuUsage();
   }, INTERVAL).unref();
   return () => delay;
 }
@@ -87,10 +101,11 @@ interface OpenOverloadOptions {
   /** Pages in progress (a count); by default calculated from the heap. */
   readonly maxPages?: number | undefined;
   readonly count: Count;
+  readonly log: Pick<Logger, 'info'>;
 }
 
 /** Creates the limiter for renders, and starts to watch for overload. `overload` is undefined if nothing is refused. */
-export function openOverload({ delayMs, maxPages = toMaxPages(), count }: OpenOverloadOptions): {
+export function openOverload({ delayMs, maxPages = toMaxPages(), count, log }: OpenOverloadOptions): {
   readonly limiter: RenderLimiter;
   readonly overload: Overload | undefined;
 } {
@@ -99,7 +114,10 @@ export function openOverload({ delayMs, maxPages = toMaxPages(), count }: OpenOv
     maxWaitMs: delayMs,
     onRefuse: () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' }),
   });
-  return { limiter, overload: createOverload({ delayMs, maxPages, limiter, readLoopDelay: watchLoopDelay() }) };
+  const readLoopDelay = watchLoopDelay((ms) =>
+    log.info(`The process was paused, or waited for the system, for ${Math.round(ms / Second)} s.`),
+  );
+  return { limiter, overload: createOverload({ delayMs, maxPages, limiter, readLoopDelay }) };
 }
 
 /** The kind of a request: the label `what` of `spillway_requests_shed_total`. */

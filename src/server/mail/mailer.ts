@@ -15,9 +15,21 @@ interface MailSettings {
   readonly mailFrom?: string | undefined;
 }
 
-/** Returns a function that sends mail through `SMTP_URL` from `MAIL_FROM`; undefined if they are not set. */
+/**
+ * Returns a function that sends mail through `SMTP_URL` from `MAIL_FROM`; undefined if they are not set. If it rejects, the
+ * `cause` is nodemailer's error.
+ */
 export function createMailer({ smtpUrl, mailFrom }: MailSettings): SendMail | undefined {
-  return smtpUrl === undefined || mailFrom === undefined ? undefined : loadSendMail({ smtpUrl, from: mailFrom });
+  if (smtpUrl === undefined || mailFrom === undefined) return undefined;
+  const sendMail = loadSendMail({ smtpUrl, from: mailFrom });
+  return async (mail) => {
+    try {
+      await sendMail(mail);
+    } catch (cause) {
+      // Nodemailer's error is made in an event of the socket. This one has the caller in its stack.
+      throw new Error('The mail could not be sent.', { cause });
+    }
+  };
 }
 
 /** Returns null for an invalid URL, or one with blanks. */

@@ -13,7 +13,7 @@ export interface Mail {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Rejects if the mail server did not accept the mail, with nodemailer's `responseCode` if it gave a reason. */
+/** Rejects if the mail server did not accept the mail. Nodemailer's error has its `responseCode` if it gave a reason. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 export interface MailServer {

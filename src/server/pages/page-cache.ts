@@ -35,7 +35,7 @@ interface PageCacheOptions {
 
 interface Entry<Page> {
   readonly page: Page;
-  /** When it was rendered. Later if it stays because its refresh failed. */
+  /** When it was rendered. Later while it is rendered again, and `DROPPED` if it must be before it is sent. */
   renderedAt: number;
   /** When it became the last of the map. */
   movedAt: number;
@@ -50,10 +50,16 @@ const MOVED_AGAIN_AFTER = 1 * Second;
 /** Without a pause, each request would start a render after one that failed (ms). */
 const REFRESHED_AGAIN_AFTER = 10 * Second;
 
+/** Variants of one path (count): visitors can make up values of a search key, which would evict all other pages. */
+const MAX_VARIANTS = 250;
+
+const DROPPED = Number.NEGATIVE_INFINITY;
+
 /**
  * Keeps pages in memory. A key is the page's path, with what selects the variant behind it. Each key has one render at a
- * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background. If that
- * fails, it stays. If the answer is now a redirect or a 404, it goes.
+ * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background. Visitors
+ * wait for the new render of a dropped page. If a render fails, the old page stays. If the answer is now a redirect or a
+ * 404, it goes.
  */
 export function createPageCache<Page extends CachedPage>({
   maxBytes,
@@ -63,15 +69,21 @@ export function createPageCache<Page extends CachedPage>({
   const entries = createEntries<Page>(maxBytes, now);
   const rendering = new Map<string, Promise<Page | undefined>>();
 
-  function renderOnce<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Result> {
+  /** @param old is sent and stays for a while if the render fails */
+  function renderOnce<Result extends Page | undefined>(
+    key: string,
+    render: () => Promise<Result>,
+    old?: Entry<Page>,
+  ): Promise<Page | Result> {
     const running = rendering.get(key);
-    if (running) return running as Promise<Result>; // each key has one way to render it
+    if (running) return running as Promise<Page | Result>; // each key has one way to render it
     // Without its place, the page was dropped while it was rendered.
     const isCurrent = () => rendering.get(key) === started;
-    const started: Promise<Result> = render()
+    const started: Promise<Page | Result> = renderOr(old, render)
       .then((page) => {
         if (!isCurrent()) return page;
-        if (page && !page.failed) entries.add(key, page);
+        if (old && page === old.page) old.renderedAt = toRetried();
+        else if (page && !page.failed) entries.add(key, page);
         else if (!page || page.failed?.isGone) entries.remove(key);
         return page;
       })
@@ -80,19 +92,34 @@ export function createPageCache<Page extends CachedPage>({
     return started;
   }
 
+  async function renderOr<Result extends Page | undefined>(
+    old: Entry<Page> | undefined,
+    render: () => Promise<Result>,
+  ): Promise<Page | Result> {
+    if (!old) return render();
+    try {
+      const page = await render();
+      return page?.failed && !page.failed.isGone ? old.page : page;
+    } catch (error) {
+      onRefreshFailed(error);
+      return old.page;
+    }
+  }
+
+  const toRetried = () => now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
   const isStale = ({ renderedAt }: Entry<Page>) => now() - renderedAt > STATIC_STALE_TIME;
 
   return {
     /**
      * @param render renders the page; undefined if it is not a page, such as a redirect
-     * @returns the page in memory, however old, or else the result of `render`
+     * @returns the page in memory, unless it was dropped, or else the result of `render`
      */
     async get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result> {
       const entry = entries.use(key);
-      if (!entry) return renderOnce(key, render);
+      if (!entry || entry.renderedAt === DROPPED) return renderOnce(key, render, entry);
       if (isStale(entry)) {
-        entry.renderedAt = now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
-        renderOnce(key, render).catch(onRefreshFailed);
+        entry.renderedAt = toRetried();
+        void renderOnce(key, render, entry);
       }
       return entry.page;
     },
@@ -103,15 +130,11 @@ export function createPageCache<Page extends CachedPage>({
     },
     /** Whether a page is in memory, however old. */
     has: entries.has,
-    /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
+    /** Renders a page again in all its variants before it is sent, even if it is being rendered. */
     drop(path: string): void {
       const isOf = (key: string): boolean => key === path || key.startsWith(`${path}?`) || key.startsWith(`${path} `);
-      for (const key of entries.listKeys().filter(isOf)) entries.remove(key);
+      for (const [key, entry] of entries.list()) if (isOf(key)) entry.renderedAt = DROPPED;
       for (const key of [...rendering.keys()].filter(isOf)) rendering.delete(key);
-    },
-    clear(): void {
-      entries.clear();
-      rendering.clear();
     },
   };
 }
@@ -143,6 +166,9 @@ function createEntries<Page extends CachedPage>(maxBytes: number, now: () => num
         if (bytes <= maxBytes) break;
         remove(oldest);
       }
+      const path = key.slice(0, key.indexOf('?') + 1);
+      const variants = path === '' ? [] : [...entries.keys()].filter((other) => other.startsWith(path));
+      if (variants.length > MAX_VARIANTS) remove(variants[0] ?? '');
     },
     use(key: string): Entry<Page> | undefined {
       const entry = entries.get(key);
@@ -154,10 +180,6 @@ function createEntries<Page extends CachedPage>(maxBytes: number, now: () => num
       return entry;
     },
     has: (key: string): boolean => entries.has(key),
-    listKeys: () => [...entries.keys()],
-    clear(): void {
-      entries.clear();
-      bytes = 0;
-    },
+    list: () => entries.entries(),
   };
 }

@@ -4,10 +4,12 @@ import type { Logger } from 'pino';
 import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
+import { readOpenFileLimit } from '../connection/admission.ts';
 import { listenOn, toHttpUrl } from '../connection/listen-on.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
 import { createStop, onStopSignal } from '../connection/stop.ts';
 import type { Funnel } from '../errors/funnel.ts';
+import { RESERVED_FILES } from '../limits.ts';
 import { currentRequest } from '../request/request-info.ts';
 import type { Connected } from './connect.ts';
 import type { Opened } from './open.ts';
@@ -16,6 +18,8 @@ import type { Opened } from './open.ts';
 const FLUSH_TIME = 1 * Second;
 /** The time for closing after the last response (ms): 3 s for the product's services, then 6 s for the tracker. */
 const CLOSE_TIME = 10 * Second;
+/** With fewer open files, half of them are not enough for connections and the rest (a count). */
+const ENOUGH_FILES = 2 * RESERVED_FILES;
 /** From the first answers until the compiled code is written to the cache (ms). */
 const CACHE_AFTER = 500 * Millisecond;
 
@@ -144,6 +148,11 @@ function logAdvice({ publicOrigins, isLoopback }: Config, log: Logger): void {
       'PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it in production, for example PUBLIC_ORIGINS=https://example.com.',
     );
   }
+  const openFiles = readOpenFileLimit() ?? ENOUGH_FILES;
+  if (openFiles < ENOUGH_FILES)
+    log.warn(
+      `The system lets the server open only ${openFiles} files, so it can refuse visitors. Set "ulimit -n" to ${ENOUGH_FILES} or more.`,
+    );
 }
 
 /** A guard that does not await such a call lets everybody through, so it is a failure. */

@@ -122,7 +122,7 @@ async function openProduct<Settings, Services, Own extends object>(
   requireMembers('steps', steps, (step) => typeof step === 'function');
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
-  const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
+  const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count, log });
   const { earlyScript, reportPath } = page;
   const policy = createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true });
   const pages = await createPages({

@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
+import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
+import { openStore } from '../../../src/desk/server/store/store.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { createFolder } from '../../support/folder.ts';
 import { listenInTest } from '../../support/listen.ts';
 import { createPostgresDatabase } from '../../support/postgres.ts';
+import { createTestLog } from '../../support/test-log.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
 const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -61,6 +66,27 @@ describe('npm start -- --check', () => {
 
   it('exits with 0 if the database answers, also without a desk', async () => {
     expect(await check({ DESK_DATABASE_URL: await createPostgresDatabase() })).toMatchObject({ code: 0 });
+  });
+
+  it('exits with 1 if a database takes no writes', async () => {
+    const url = await createPostgresDatabase();
+    const driver = openPostgres(url);
+    await openStore(driver, { environment: 'production' });
+    await driver.run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
+    await driver.close();
+    const { code, out } = await check({ DESK_DATABASE_URL: url });
+    expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*read-only transaction/m)]);
+  });
+
+  it('opens a SQLite store that a server may be using, and says what the server would', async () => {
+    const DATA_DIR = createFolder(onTestFinished);
+    const driver = openSqlite(join(DATA_DIR, 'desk.sqlite'), createTestLog());
+    await openStore(driver, { environment: 'production' });
+    expect(await check({ DATA_DIR })).toMatchObject({ code: 0 });
+    await driver.run("UPDATE desk_meta SET value = '99'");
+    const { code, out } = await check({ DATA_DIR });
+    await driver.close();
+    expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*made by a newer release \(schema 99\)/m)]);
   });
 
   const many = { AUTH_PROXY_HEADER: 'X-User', TRUST_PROXY: '1', MAIL_TO: 'ada@example.com', DATA_DIR: '/dev/null' };

@@ -65,6 +65,29 @@ it.each(['desk_incidents', 'desk_journals'])(
   },
 );
 
+it.each(['SET default_transaction_read_only = on', 'CONNECTION LIMIT 0'])(
+  'a store that takes no writes is away, and its journal waits: %s',
+  async (refusal) => {
+    const site = await openTroubled();
+    await site.admin.run(`ALTER ROLE ${site.role} ${refusal}`);
+    const terminate = () =>
+      site.admin.all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${site.role}'`);
+    await terminate();
+    await expect.poll(() => site.desk.condition.store, PATIENCE).toBe('away');
+    await new Promise((resolve) => setTimeout(resolve, 7000)); // in which it connects again, and heartbeats are due
+    site.desk.journal(createFailure());
+    expect([site.desk.condition.store, site.logged('store is back')]).toEqual(['away', []]);
+    await site.admin.run(`ALTER ROLE ${site.role} RESET default_transaction_read_only`);
+    await site.admin.run(`ALTER ROLE ${site.role} CONNECTION LIMIT -1`);
+    await terminate();
+    await expect.poll(site.stored, PATIENCE).toBe(1);
+    await expect.poll(() => site.desk.condition.store, PATIENCE).toBe('reachable');
+    expect(site.logged('failures wait').length + site.logged('Failures wait').length).toBe(1);
+    expect(site.logged('store is back')).toHaveLength(1);
+  },
+  60_000,
+);
+
 it('logs failures that the store keeps refusing, and stores the others', async () => {
   const site = await openTroubled();
   await site.admin.run(`CREATE FUNCTION ${site.role}.refuse() RETURNS trigger LANGUAGE plpgsql AS

@@ -338,7 +338,8 @@ describe('a failure', () => {
     app.write(WORDS, `${words}\nexport function fail() {\n  throw new Error('no words');\n}\n`);
     app.edit(PAGES, "import { words } from '../words.ts';", "import { fail } from '../words.ts';");
     app.edit(PAGES, '({ words })', 'fail()');
-    await expectProblem('no words', 'src/server/product/words.ts:4:9 (open in editor)', 'at fail (');
+    await expectProblem('GET / failed (loader of "home")', 'no words');
+    await expectProblem('src/server/product/words.ts:4:9 (open in editor)', 'at fail (');
     const address = (await fetch(app.url)).headers.get('x-error-digest');
     // A build without a change of the code does not remove the error.
     const { build } = await app.readState();

@@ -107,13 +107,23 @@ describe('overload', () => {
   });
 
   it('measures a block of the event loop, and forgets it soon', async () => {
-    const read = watchLoopDelay();
+    const read = watchLoopDelay(() => undefined);
     await sleep(60);
     const end = performance.now() + 400;
     while (performance.now() < end);
     await sleep(1); // the check is due before it
     expect(read()).toBeGreaterThan(200);
     await expect.poll(read).toBeLessThan(100);
+  });
+
+  it('takes a pause of the process for a pause, and reports it', async () => {
+    const onPause = vi.fn();
+    const read = watchLoopDelay(onPause);
+    await sleep(60);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500); // uses no CPU, as a stopped process
+    await sleep(1);
+    expect(read()).toBeLessThan(500);
+    expect(onPause).toHaveBeenCalledExactlyOnceWith(expect.toSatisfy((ms) => ms > 1200 && ms < 5000));
   });
 
   it('derives the page limit from the heap size, within bounds', () => {

@@ -76,6 +76,14 @@ describe('createPageCache', () => {
     expect(await ask(one, async () => toPage('new'))).toBe('new');
   });
 
+  it('evicts variants of one path before other pages, however many its visitors make up', async () => {
+    const { cache, ask } = createCache({ maxBytes: 100_000 });
+    const small = async () => toPage('page');
+    await ask('/ab?page=1', small);
+    for (let page = 0; page <= 250; page++) await ask(`/a?page=${page}`, small);
+    expect(['/a?page=0', '/a?page=1', '/a?page=250', '/ab?page=1'].map(cache.has)).toEqual([false, true, true, true]);
+  });
+
   it('does not cache a page larger than the whole cache, and evicts nothing for it', async () => {
     const { ask } = createCache({ maxBytes: 20 });
     await ask('/a', async () => toPage('a1'));
@@ -87,11 +95,50 @@ describe('createPageCache', () => {
   it.each([
     ['/a', ['/a', '/a?page=2', '/a build'], ['/ab', '/a/b', '/b']],
     ['/c', [], ['/a', '/b']],
-  ])('forgets all variants of %s when it is dropped', async (path, dropped, kept) => {
+  ])('renders all variants of %s again when it is dropped', async (path, dropped, kept) => {
     const { cache, ask } = createCache();
     for (const key of [...dropped, ...kept]) await ask(key, async () => toPage(key));
     cache.drop(path);
-    for (const key of dropped) expect(cache.getFresh(key)).toBeUndefined();
-    for (const key of kept) expect(cache.getFresh(key)?.text).toBe(key);
+    for (const key of [...dropped, ...kept]) {
+      const isKept = kept.includes(key);
+      expect(cache.getFresh(key)?.text).toBe(isKept ? key : undefined);
+      expect(await ask(key, async () => toPage('new'))).toBe(isKept ? key : 'new');
+    }
+  });
+
+  it('keeps a dropped page while its render fails, and replaces it if there is no such page any more', async () => {
+    const { cache, ask, pass, render, onRefreshFailed } = createCache();
+    const failure = new Error('no database');
+    const fail = vi.fn(() => Promise.reject(failure));
+    await ask();
+    cache.drop('/a');
+    expect(await Promise.all([ask('/a', fail), ask('/a', fail)])).toEqual(['render 1', 'render 1']);
+    expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
+    expect(await ask('/a', fail)).toBe('render 1');
+    expect(fail).toHaveBeenCalledTimes(1);
+    pass(11 * Second);
+    await ask();
+    expect(await ask()).toBe('render 2');
+    expect(render).toHaveBeenCalledTimes(2);
+    for (const gone of [undefined, { ...toPage('404'), failed: { isGone: true } }]) {
+      cache.drop('/a');
+      expect(await ask('/a', async () => gone)).toBe(gone?.text);
+      expect(cache.has('/a')).toBe(false);
+      await ask();
+    }
+  });
+
+  it('stores nothing of a render that began before the page was dropped, and tries again if that fails', async () => {
+    const { cache, ask } = createCache();
+    await ask();
+    for (const end of [() => toPage('outdated'), () => ({ ...toPage('500'), failed: { isGone: false } })]) {
+      const gate = Promise.withResolvers<void>();
+      cache.drop('/a');
+      const slow = ask('/a', () => gate.promise.then(end));
+      cache.drop('/a');
+      gate.resolve();
+      await slow;
+      expect(await ask('/a', async () => toPage('new'))).toBe('new');
+    }
   });
 });

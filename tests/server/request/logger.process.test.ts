@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { escapeControls } from '../../../src/server/request/logger.ts';
@@ -75,4 +76,21 @@ it('escapes characters that a terminal or a line reader would interpret', async 
   expect([JSON.parse(escaped), msg]).toEqual([words, words]);
   const [line] = await readLog("log.info('red \\u009b\\u2028'); log.info('last'); setTimeout(() => {}, 60_000);");
   expect(line?.msg).toBe('red \u009b\u2028');
+});
+
+it.each([true, false])('survives a terminal or a reader that is gone: terminal %s', async (terminal) => {
+  const code = `import { createLogger } from ${JSON.stringify(logger)};
+    const { log, flush } = await createLogger({ level: 'info', terminal: ${terminal} });
+    log.info('ready');
+    process.stdin.once('data', () => {
+      log.info('lost');
+      process.stdout.write('lost');
+      process.stderr.write('lost');
+      setTimeout(() => { flush(); process.exit(7); }, 200);
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code]);
+  await once(child.stdout, 'data');
+  for (const stream of [child.stdout, child.stderr]) stream.destroy();
+  child.stdin.write('go');
+  expect(await once(child, 'exit')).toEqual([7, null]);
 });

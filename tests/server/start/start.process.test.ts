@@ -99,6 +99,16 @@ describe('a failed start', () => {
   });
 });
 
+it.runIf(process.platform === 'linux')('warns of a low limit of open files', async () => {
+  const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', DATA_DIR: createFolder(onTestFinished) };
+  const child = spawn('sh', ['-c', 'ulimit -n 300; exec "$0" "$1"', process.execPath, MAIN], { env });
+  let log = '';
+  child.stdout.on('data', (chunk) => (log += chunk));
+  await expect.poll(() => log, { timeout: 20_000 }).toContain('open only 300 files');
+  child.kill();
+  await once(child, 'exit');
+});
+
 // Process 1 of a container does not get a signal that it does not listen to.
 it('listens to signals before it loads the server', () => {
   const early = `import { registerHooks } from 'node:module';

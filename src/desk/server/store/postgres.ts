@@ -208,10 +208,13 @@ const SLOW = /^(?:57014|40P01|40001)$/;
 /** The server takes no writes. */
 const READ_ONLY = /\(25006\)/;
 
+const NONE_FREE = `No connection was free for ${CONNECT_TIMEOUT / Second} s. Each process needs ${POOLS.writer.connections + POOLS.reader.connections}: does the database, or its pooler, allow that many?`;
+
 /** Leaves out the cause, which can contain the connection's URL with the password. */
 function toConnectError(error: unknown): Error {
   const { code, reason } = readPostgresError(error);
-  if (SHORTAGE.test(code) || ALL_IN_USE.test(reason)) return new QueryFailedError('busy', `${reason} (${code})`);
+  if (ALL_IN_USE.test(reason)) return new QueryFailedError('busy', NONE_FREE);
+  if (SHORTAGE.test(code)) return new QueryFailedError('busy', `${reason} (${code})`);
   return new StoreAwayError(`PostgreSQL cannot be used: ${reason || code || 'it does not answer'}.`);
 }
 

@@ -27,6 +27,7 @@ const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON';
 const BROKEN = new Set([11, 26]);
 /** The file cannot be used: `PERM`, `READONLY`, `IOERR`, `CORRUPT`, `FULL`, `CANTOPEN`, `PROTOCOL`, `NOLFS`, `NOTADB`. */
 const UNUSABLE = new Set([3, 8, 10, 11, 13, 14, 15, 22, 26]);
+const IO_ERROR = 10;
 /** Another program holds the lock: `BUSY` and `LOCKED`. */
 const LOCKED = new Set([5, 6]);
 /** Errors about values: `TOOBIG`, `CONSTRAINT`, `MISMATCH`, `RANGE`. */
@@ -205,7 +206,8 @@ function toStoreError(error: unknown): unknown {
     return new QueryFailedError('value', reason, { cause: error });
   }
   if (code === undefined || UNUSABLE.has(code)) {
-    return new StoreAwayError(`The desk's database cannot be used: ${reason}.`, {
+    const hint = code === IO_ERROR ? ' DATA_DIR must be on a local disk, with file locks and shared memory.' : '';
+    return new StoreAwayError(`The desk's database cannot be used: ${reason}.${hint}`, {
       cause: error,
       isGone: isBroken(error),
     });

@@ -21,6 +21,9 @@ interface StoreHolderOptions {
   readonly log: DeskLog;
 }
 
+/** Refused heartbeats in a row that make a store unavailable (a count), because another program can lock it for seconds. */
+const MAX_REFUSED = 5;
+
 /** The shortest interval between log lines about queries that failed for the same reason (ms). */
 const FAILURE_LOG_INTERVAL = 1 * Minute;
 
@@ -30,46 +33,64 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
   let wait = retryFirst;
   let timer: NodeJS.Timeout | undefined;
   let isLogged = false;
+  /** The heartbeats in a row that a store refused that answers (a count). */
+  let refused = 0;
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
   let onOpen: (() => void) | undefined;
   const noteFailure = createQueryFailures(count, log);
 
   async function connect(): Promise<void> {
+    let refusal: QueryFailedError | undefined;
     try {
-      if (store) await checkAnswers(store);
+      if (store) refusal = await checkAnswers(store);
       else store = await open();
     } catch (error) {
       noteAway(error);
       return;
     }
     if (isClosed) await store.close();
-    else noteBack();
+    else noteBack(refusal);
   }
 
   /**
    * Checks the database. A refused statement also shows that it is available, but `busy` does not: if the database hangs,
    * earlier queries hold all connections.
    *
+   * @returns the error if it takes no writes
    * @throws StoreError if it is not known to be available
    */
-  async function checkAnswers(opened: Store): Promise<void> {
+  async function checkAnswers(opened: Store): Promise<QueryFailedError | undefined> {
     try {
       await opened.check();
+      return undefined;
     } catch (error) {
       if (!(error instanceof QueryFailedError) || error.reason === 'busy') throw error;
       noteFailure(error);
+      return error;
     }
   }
 
-  function noteBack(): void {
+  function noteBack(refusal?: QueryFailedError): void {
     if (since !== undefined) return;
     since = performance.now();
     wait = retryFirst;
-    if (isLogged) log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
-    isLogged = false;
-    signals.storeState = 'reachable';
+    if (refusal) refused = MAX_REFUSED;
+    noteHeartbeat(refusal);
     onOpen?.();
+  }
+
+  /** A database that is read-only, full or out of connections still answers. Its pages work, but failures wait. */
+  function noteHeartbeat(refusal?: QueryFailedError): void {
+    if (since === undefined) return;
+    refused = refusal ? refused + 1 : 0;
+    if (refused > 0 && refused < MAX_REFUSED) return;
+    signals.storeState = refusal ? 'away' : 'reachable';
+    if (refusal && !isLogged)
+      log.error({ err: refusal }, "The desk's store takes no writes. Failures wait in the journal.");
+    if (!refusal && isLogged)
+      log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
+    isLogged = refusal !== undefined;
   }
 
   function noteAway(error: unknown): void {
@@ -106,6 +127,8 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
     get reachableSince() {
       return since;
     },
+    /** Records whether the last heartbeat was stored. @param refusal why not */
+    noteHeartbeat,
     /**
      * Works with the store, after the first attempt to open it.
      *
@@ -141,6 +164,6 @@ function createQueryFailures(count: DeskCount, log: DeskLog): (error: QueryFaile
     const now = performance.now();
     if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
     loggedAt.set(reason, now);
-    log.warn({ reason, error: message }, 'A query of the desk failed. Everything else continues.');
+    log.warn({ reason, error: message }, 'A query of the desk failed.');
   };
 }

@@ -116,6 +116,6 @@ async function check(driver: SqlDriver): Promise<void> {
   if (!(await hasTable(driver, 'desk_meta'))) {
     throw new StoreAwayError("The desk's tables were deleted while the database was open.", { isGone: true });
   }
-  // Writes, because reads still work when the disk is full.
-  await driver.run("UPDATE desk_meta SET value = value WHERE name = 'schema'");
+  // Writes, because reads still work when the disk is full, and in a transaction, which a pooler can refuse.
+  await driver.transaction((sql) => sql.run("UPDATE desk_meta SET value = value WHERE name = 'schema'"));
 }

@@ -77,7 +77,11 @@ interface Output {
 
 type Command = (typed: Typed, desk: TerminalDesk, output: Output) => Promise<void>;
 
-const COMMANDS: Readonly<Record<string, Command>> = { list, link, backup, forget };
+const COMMANDS: Readonly<Record<string, Command>> = {
+  ...{ list, link, backup, forget },
+  /** For `npm start -- --check`: can failures be stored? */
+  check: (_typed, { store }) => store.check(),
+};
 
 /** @returns the exit code: 0, 1 if the command fails or finds nothing, 2 for wrong usage */
 export async function runTerminal({ args, env, out, err, root }: TerminalOptions): Promise<number> {

@@ -5,7 +5,7 @@ import { createDigest, emptyLocationTable, type Failure, toOccurrence } from '#e
 import { DEAD_AFTER } from '../desk-limits.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
-import { StoreError } from '../store/sql.ts';
+import { QueryFailedError, StoreError } from '../store/sql.ts';
 import type { StoreHolder } from '../store/store-holder.ts';
 import type { ProcessJournal } from './move-journal.ts';
 
@@ -18,7 +18,7 @@ interface OwnProcess {
 }
 
 interface ProcessRecordsOptions {
-  readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
+  readonly holder: Pick<StoreHolder, 'use' | 'reachableSince' | 'noteHeartbeat'>;
   /** Of the digests of deaths. */
   readonly namespace: string;
   readonly log: DeskLog;
@@ -54,8 +54,10 @@ export function createProcessRecords(
     }
     try {
       await holder.use((store) => store.processes.storeHeartbeat(start, { ...readState(), memory }));
+      holder.noteHeartbeat();
     } catch (error) {
       refusedAt = performance.now();
+      if (error instanceof QueryFailedError) holder.noteHeartbeat(error);
       if (!(error instanceof StoreError))
         log.error({ err: error }, 'The heartbeat of this process could not be stored.');
     } finally {

@@ -158,7 +158,8 @@ function findPosition(positions: Positions, line: number, column: number): numbe
   return low === 0 ? 0 : (positions[low * 3 - 1] ?? 0);
 }
 
-const SOURCE = /^(?!node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;
+/** Scripts in `client` and `server` are bundles. TypeScript there is of a workspace with such folders. */
+const SOURCE = /^(?!node_modules\/)(?:[^:]+\.[cm]?tsx?|(?!(?:client|server)\/)[^:]+\.[cm]?jsx?)$/;
 
 /** True for a file of the project that runs unbuilt: in development, in tests, and in an existing app. */
 export function isSource(file: string): boolean {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { causesOf } from '../../../shared/reporting/causes.ts';
 import { readProperty } from '../../../shared/reporting/read-property.ts';
@@ -193,8 +195,8 @@ export interface FramePaths {
 
 /**
  * Returns the name of a script for a `StackFrame`: a path within `dist` for our bundles, `src/…` for a file that runs
- * unbuilt, `node_modules/…`, `node:fs`, or origin and path of a foreign script. Empty if there is no file. Never an
- * absolute path of this machine, and never a query.
+ * unbuilt, `packages/ui/…` for one in another folder of the workspace, `node_modules/…`, `node:fs`, or origin and path
+ * of a foreign script. Empty if there is no file. Never an absolute path of this machine, and never a query.
  *
  * @param location as an engine writes it, without line and column
  */
@@ -203,7 +205,7 @@ export function toFrameFile(location: string, { dist }: FramePaths): string {
   if (plain === '' || plain.startsWith('<') || plain.startsWith('[')) return '';
   if (plain.startsWith('node:')) return plain;
   if (plain.startsWith('file:') || plain.startsWith('/') || /^[A-Za-z]:\//.test(plain)) {
-    return toLocalFile(plain, dist.replaceAll('\\', '/').replace(/\/$/, ''));
+    return toLocalFile(plain, toFolder(dist));
   }
   const [, origin, path = ''] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)/i.exec(plain) ?? [];
   return origin === undefined ? '' : origin + path;
@@ -214,9 +216,27 @@ function toLocalFile(location: string, dist: string): string {
   if (path.startsWith(`${dist}/`)) return withoutSlashes(path.slice(dist.length));
   const dependency = path.lastIndexOf('/node_modules/');
   if (dependency >= 0) return path.slice(dependency + 1);
-  const root = dist.slice(0, dist.lastIndexOf('/') + 1);
-  if (path.startsWith(root)) return withoutSlashes(path.slice(root.length));
+  const folders = listFolders(dist);
+  const folder = folders.find((one) => path.startsWith(one));
+  if (folder !== undefined) return withoutSlashes(path.slice(folder.length));
   return `../${path.slice(path.lastIndexOf('/') + 1)}`;
+}
+
+/** Returns where the source file of a frame is. @param file relative to the project or its workspace */
+export function toSourcePath(file: string, { dist }: FramePaths): string {
+  const paths = listFolders(toFolder(dist)).map((folder) => join(folder, file));
+  return paths.find((path) => existsSync(path)) ?? join(dist, '..', file);
+}
+
+function toFolder(dist: string): string {
+  return dist.replaceAll('\\', '/').replace(/\/$/, '');
+}
+
+/** Lists the folders of the project and of its workspace, with a slash at the end. An image has only the first. */
+function listFolders(dist: string): string[] {
+  const root = dist.slice(0, dist.lastIndexOf('/') + 1);
+  const own = process.env.SPILLWAY_FOLDER; // `apps/web/`, from the build
+  return own && root.endsWith(`/${own}`) ? [root, root.slice(0, -own.length)] : [root];
 }
 
 /** Removes leading slashes: they can be doubled, and the result must not look like an absolute path. */

@@ -19,10 +19,11 @@ async function setUp() {
   const store: Store = { ...sqlite, isShared: true };
   const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
   const folder = createFolder(onTestFinished);
-  const holder: Pick<StoreHolder, 'use' | 'reachableSince'> = {
+  const holder: Pick<StoreHolder, 'use' | 'reachableSince' | 'noteHeartbeat'> = {
     get reachableSince() {
       return state.reachableSince;
     },
+    noteHeartbeat: () => undefined,
     async use(work) {
       if (state.away) throw new StoreAwayError('away');
       return work(store);
@@ -85,7 +86,7 @@ describe('a replica', () => {
 
   it('marks its end in its folder, also if its last heartbeat hangs', () => {
     const folder = createFolder(onTestFinished);
-    const hung = { reachableSince: 0, use: () => new Promise<never>(() => undefined) };
+    const hung = { reachableSince: 0, noteHeartbeat: () => undefined, use: () => new Promise<never>(() => undefined) };
     const start = { ...START, id: 'own' };
     const { log } = createTestLog();
     const records = createProcessRecords({ start, folder, readState }, { holder: hung, namespace: 'test', log });

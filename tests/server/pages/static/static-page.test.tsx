@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { useLocation } from 'react-router';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { revalidate } from '../../../../src/server/pages/revalidate.ts';
 import type { LoaderArgs, LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
@@ -107,6 +108,37 @@ describe('a static page', () => {
     isGone = false;
     expect((await app.ask('/page')).status).toBe(200);
   });
+
+  it.each<TestPage['mode']>(['static', 'shell'])(
+    'as %s: after revalidate(), the old one is sent while a new one fails',
+    async (mode) => {
+      let load: () => unknown = () => 'old text';
+      const app = await startPages(staticPage({ loader: () => load() }, { mode }));
+      await app.ask('/page');
+      load = fail;
+      for (const path of ['/page', '/_data/page']) {
+        revalidate('/page');
+        for (let request = 0; request < 2; request++) {
+          const { status, text } = await app.ask(path);
+          expect([status, text]).toEqual([200, expect.stringContaining('old text')]);
+        }
+      }
+      expect(app.failures()).toHaveLength(2);
+      load = () => 'new text';
+      revalidate('/page');
+      expect((await app.ask('/page')).text).toContain('new text');
+      for (const [answer, status] of [
+        [notFound, 404],
+        [() => redirect('/', { status: 301 }), 301],
+      ] as const) {
+        revalidate('/page');
+        load = answer;
+        expect((await app.ask('/page')).status).toBe(status);
+        load = () => 'new text';
+        expect((await app.ask('/page')).status).toBe(200);
+      }
+    },
+  );
 
   it('has the same bytes for everyone: no nonce, no trace, an ETag, a policy with the hashes of its two scripts', async () => {
     const app = await startPages(staticPage({ loader: () => 'same' }));

@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { emptyLocationTable, isSource, type LocationTable, parseLocationTable, untilBuilt } from '#engine/tracker';
+import {
+  emptyLocationTable,
+  isSource,
+  type LocationTable,
+  parseLocationTable,
+  toSourcePath,
+  untilBuilt,
+} from '#engine/tracker';
 import type { WithStore } from '../../store/store-holder.ts';
 import { DEVELOPMENT } from './publish-build.ts';
 
@@ -45,7 +52,7 @@ export function createBuildFiles({ build, dist, withStore }: BuildFilesOptions) 
     /** The text of a source file. Under `npm run dev`, the server's stacks name these. */
     async readSource(of: string, file: string): Promise<string | undefined> {
       if (of !== DEVELOPMENT || of !== build || !isSource(file)) return undefined;
-      return (await readBuilt(`../${file}`))?.text;
+      return readFile(toSourcePath(file, { dist }), 'utf8').catch(() => undefined);
     },
     /** Reads the functions and statements of a build. @returns undefined if it has none */
     async readLocations(of: string): Promise<LocationTable | undefined> {

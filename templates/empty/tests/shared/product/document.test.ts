@@ -8,8 +8,9 @@ it('begins with charset and viewport', () => {
   expect(html).toMatch(/<head><meta charSet="utf-8"\/><meta name="viewport"/);
 });
 
-it('links only to files in the public folder', () => {
-  const files = [...html.matchAll(/<link [^>]*href="(\/[^"]+)"/g)].flatMap(([, file = '']) => file);
+it('loads only files in the public folder', () => {
+  const links = html.match(/<link [^>]*rel="(?:icon|stylesheet|preload|modulepreload)"[^>]*>/g) ?? [];
+  const files = links.flatMap((link) => /href="(\/[^"]+)"/.exec(link)?.[1] ?? []);
   for (const file of files.filter((one) => !one.startsWith('/assets/'))) {
     expect(existsSync(new URL(`../../../src/client/public${file}`, import.meta.url)), file).toBe(true);
   }

@@ -17,7 +17,8 @@ export function createRoutes({ services: { auth } }: AppParts): RequestHandler {
       const signIn = returnTo(accountPaths.signIn, to);
       const body = { provider, callbackURL: to, errorCallbackURL: signIn };
       try {
-        const sent = await auth.api.signInSocial({ body, headers: toHeaders(request), returnHeaders: true });
+        const call = { body, headers: toHeaders(request), returnHeaders: true } as const;
+        const sent = await inTime(auth.api.signInSocial(call));
         sendCookies(response, sent.headers);
         response.redirect(sent.response.url ?? signIn);
       } catch (error) {
@@ -32,12 +33,25 @@ export function createRoutes({ services: { auth } }: AppParts): RequestHandler {
         headers: toHeaders(request),
         asResponse: true,
       } as const;
-      const [answer, log] = await withLog(() => auth.api.callbackOAuth(call));
-      sendCookies(response, answer.headers);
-      const location = answer.headers.get('location') ?? `${accountPaths.signIn}?error=malformed`;
-      const failure = findFailure(toUrl(location).searchParams.get('error') ?? '', log);
-      response.redirect(failure === undefined ? location : showFailure(provider, failure, toUrl(location)));
+      try {
+        const [answer, log] = await inTime(withLog(() => auth.api.callbackOAuth(call)));
+        sendCookies(response, answer.headers);
+        const location = answer.headers.get('location') ?? `${accountPaths.signIn}?error=malformed`;
+        const failure = findFailure(toUrl(location).searchParams.get('error') ?? '', log);
+        response.redirect(failure === undefined ? location : showFailure(provider, failure, toUrl(location)));
+      } catch (error) {
+        response.redirect(showFailure(provider, error, toUrl(accountPaths.signIn)));
+      }
     });
+}
+
+/** How long a provider can take (ms). The requests of better-auth have no time limit. */
+const patienceMs = 10_000;
+
+async function inTime<Answer>(asking: Promise<Answer>): Promise<Answer> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('The provider has not answered for 10 s.')), patienceMs);
+  return Promise.race([asking, promise]).finally(() => clearTimeout(timer));
 }
 
 /** A provider answers 400 to a code that a stranger made up. */

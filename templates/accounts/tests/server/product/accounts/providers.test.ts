@@ -3,22 +3,23 @@ import { text } from 'node:stream/consumers';
 import { betterAuth } from 'better-auth';
 import { genericOAuth } from 'better-auth/plugins';
 import request from 'supertest';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Auth } from '#product-server/accounts/auth.ts';
 import { openApp } from '../../../support/product/open-app.ts';
 import { addUser, openTestServices } from '../../../support/product/visitor.ts';
 
 const ADA = { id: '1', email: 'ada@example.com', email_verified: true, name: 'Ada' };
 
-/** The status and the body of each address of the provider. */
-type Answers = Record<'/token' | '/user' | '/discovery', [status: number, body: object]>;
+/** The status and the body of each address of the provider. Undefined for one that does not answer. */
+type Answers = Record<'/token' | '/user' | '/discovery', [status: number, body: object] | undefined>;
 
 /** Starts another provider, Acme. The code `made-up` is refused. */
 async function startProvider(answers: Answers): Promise<string> {
   const server = createServer(async (asked, response) => {
-    const [status, answer] = (await text(asked)).includes('code=made-up')
-      ? [400, { error: 'invalid_grant' }]
-      : answers[asked.url as keyof Answers];
+    const isMadeUp = (await text(asked)).includes('code=made-up');
+    const found = isMadeUp ? ([400, { error: 'invalid_grant' }] as const) : answers[asked.url as keyof Answers];
+    if (!found) return void vi.advanceTimersByTime(10_000);
+    const [status, answer] = found;
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -112,6 +113,17 @@ it.each(['/token', '/user'] as const)('gives a failure an address if %s of the p
   expect(shown).toContain('is not available');
   expect(shown).toContain(`Digest: <code>${failed.slice(0, 8)}-`);
   expect(shown).toContain('href="/auth/sign-in/acme?to=%2Fnotes"');
+});
+
+it('gives up on a provider that does not answer', async () => {
+  const { signIn, follow, answers, failures } = await openAcme();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  answers['/token'] = undefined;
+  const reply = await signIn();
+  vi.useRealTimers();
+  expect(await follow(reply)).toContain('is not available');
+  expect((await failures()).join()).toContain('Signing in with acme failed');
 });
 
 it('gives a failure an address if the provider cannot be found', async () => {

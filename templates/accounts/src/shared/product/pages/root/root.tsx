@@ -6,9 +6,8 @@ import { Form } from '../../forms.ts';
 import './global.css';
 import styles from './root.module.css';
 
-/** The layout of all pages that are made for one visitor. */
-export default function Root({ data }: Pick<PageProps<typeof root>, 'data'>) {
-  const { email } = data;
+/** The layout of all pages. Static ones have no data, because they are the same for everyone. */
+export default function Root({ data }: Partial<Pick<PageProps<typeof root>, 'data'>>) {
   return (
     <>
       <a className="skip-link" href="#main">
@@ -22,21 +21,28 @@ export default function Root({ data }: Pick<PageProps<typeof root>, 'data'>) {
           </NavLink>
           <NavLink to="/notes">Notes</NavLink>
         </nav>
-        {email === undefined ? (
-          <div className={styles.links}>
-            <Link to={accountPaths.signIn}>Sign in</Link>
-            <Link to={accountPaths.signUp}>Sign up</Link>
-          </div>
-        ) : (
-          <Form action="root.signOut" className={styles.links}>
-            <Link to={accountPaths.account}>{email}</Link>
-            <button type="submit">Sign out</button>
-          </Form>
-        )}
+        {data ? <Visitor email={data.email} /> : <Link to={accountPaths.account}>Account</Link>}
       </header>
       <main id="main" className={styles.main} tabIndex={-1}>
         <Outlet />
       </main>
     </>
+  );
+}
+
+function Visitor({ email }: { email: string | undefined }) {
+  if (email === undefined) {
+    return (
+      <div className={styles.links}>
+        <Link to={accountPaths.signIn}>Sign in</Link>
+        <Link to={accountPaths.signUp}>Sign up</Link>
+      </div>
+    );
+  }
+  return (
+    <Form action="root.signOut" className={styles.links}>
+      <Link to={accountPaths.account}>{email}</Link>
+      <button type="submit">Sign out</button>
+    </Form>
   );
 }

@@ -1,0 +1,21 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createFolder } from '../../support/folder.ts';
+import { createTestLog } from '../../support/test-log.ts';
+import { openTestDesk } from '../support/desk.ts';
+
+// SQLite reports ENOLCK as it reports a lock of another process.
+vi.mock('../../../src/desk/server/file-lock.ts', () => ({ takeLock: () => undefined }));
+
+const NO_LOCKS = /file system without file locks \(ENOLCK\).* local disk/;
+
+it('refuses SQLite on a file system without locks, and does not blame another server', async () => {
+  await expect(openTestDesk({ dataDir: createFolder(onTestFinished) })).rejects.toThrow(NO_LOCKS);
+});
+
+it('reports such a file system with PostgreSQL, which works', async () => {
+  const { log, lines } = createTestLog();
+  const databaseUrl = 'postgres://desk@127.0.0.1:9/desk';
+  const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), databaseUrl, log });
+  await desk.close();
+  expect(lines[0]?.message).toMatch(NO_LOCKS);
+});
