@@ -27,7 +27,7 @@ export function warnOfVite(root, bundle) {
 export const unknownSuffixes = {
   name: 'unknown-suffixes',
   setup({ onResolve }) {
-    onResolve({ filter: /^[^?]+\?\w/ }, ({ path, importer, kind }) => {
+    onResolve({ filter: /^[^?:]+\?[a-z]+(?:&[a-z]+)*$/ }, ({ path, importer, kind }) => {
       const [file, suffix] = path.split('?');
       const isUrl = suffix === 'url' && extname(file) in assetLoaders;
       if (isUrl || !/^(?:import-statement|dynamic-import)$/.test(kind) || findOwner(importer)) return undefined;

@@ -409,12 +409,13 @@ it.each(['dot.svg?react', 'plain.tsx?worker', 'data.json?raw'])('refuses ./%s, w
     'src/shared/product/pages/data.json': '{}',
     'src/shared/product/pages/plain.tsx': `
       import url from './dot.svg?url';
+      import 'https://other.example/script.js?module';
       import file from './${file}';
       export default () => <i>{url}{file}</i>;`,
   });
   const said = await build({ root, ...quiet }).catch(({ message }) => message);
   expect(said).toContain(`No plugin loads "./${file}"`);
-  expect(said).toContain('src/shared/product/pages/plain.tsx:3:23');
+  expect(said).toContain('src/shared/product/pages/plain.tsx:4:23');
 });
 
 it('leaves packages with native code, and those that the product names, out of the bundle of the server', async () => {
