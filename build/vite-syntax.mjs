@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import { findInSources } from './missing-files.mjs';
 import { findOwner } from './packages.mjs';
 import { assetLoaders } from './styles.mjs';
@@ -20,18 +20,17 @@ export function warnOfVite(root, bundle) {
 }
 
 /**
- * Refuses an import such as `./icon.svg?react` if no plugin of the product resolves it: esbuild would ignore the suffix.
+ * Refuses an import such as `./icon.svg?react` if no plugin of the product loads it: esbuild would ignore the suffix.
  *
  * @type {import('esbuild').Plugin}
  */
 export const unknownSuffixes = {
   name: 'unknown-suffixes',
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^?]+\?\w/ }, ({ path, importer, kind }) => {
-      const [file, suffix] = path.split('?');
-      const isUrl = suffix === 'url' && extname(file) in assetLoaders;
-      if (isUrl || !/^(?:import-statement|dynamic-import)$/.test(kind) || findOwner(importer)) return undefined;
-      const text = `No plugin loads "${path}". Add one to src/server/product/build.mjs. For ?worker, it is in docs/recipes/workers.md.`;
+  setup({ onLoad }) {
+    onLoad({ filter: /./, namespace: 'file' }, ({ path, suffix }) => {
+      const isKnown = suffix === '?url' && extname(path) in assetLoaders;
+      if (isKnown || !/^\?[a-z]+(?:&[a-z]+)*$/.test(suffix)) return undefined;
+      const text = `No plugin loads ${basename(path)}${suffix}. Add one to src/server/product/build.mjs: see docs/guide/from-vite-spa.md.`;
       return { errors: [{ text }] };
     });
   },

@@ -404,17 +404,23 @@ it('warns of what only Vite has, in the product', async () => {
   ]);
 });
 
-it.each(['dot.svg?react', 'plain.tsx?worker', 'data.json?raw'])('refuses ./%s, which no plugin loads', async (file) => {
+it.each(['?react', '?worker', '?url'])('refuses a suffix that no plugin loads: %s', async (suffix) => {
   const root = createApp({
+    'src/server/product/build.mjs': `
+      const raw = { name: 'raw', setup: ({ onLoad }) =>
+        onLoad({ filter: /./ }, ({ suffix }) => (suffix === '?raw' ? { contents: 'text', loader: 'text' } : undefined)) };
+      export default { plugins: [raw] };`,
     'src/shared/product/pages/data.json': '{}',
     'src/shared/product/pages/plain.tsx': `
       import url from './dot.svg?url';
-      import file from './${file}';
-      export default () => <i>{url}{file}</i>;`,
+      import 'https://other.example/script.js?module';
+      import text from './data.json?raw';
+      import file from './data.json${suffix}';
+      export default () => <i>{url}{text}{file}</i>;`,
   });
   const said = await build({ root, ...quiet }).catch(({ message }) => message);
-  expect(said).toContain(`No plugin loads "./${file}"`);
-  expect(said).toContain('src/shared/product/pages/plain.tsx:3:23');
+  expect(said.match(/No plugin loads \S+/g)).toEqual([`No plugin loads data.json${suffix}.`]);
+  expect(said).toContain('src/shared/product/pages/plain.tsx:5:23');
 });
 
 it('leaves packages with native code, and those that the product names, out of the bundle of the server', async () => {

@@ -1,7 +1,7 @@
 import { Day, Hour, Minute, Second } from '../../shared/units.ts';
 import { toErrorHint, toIsoTime } from '../../shared/words.ts';
 import { STATE_WORDS } from './choices.ts';
-import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
+import type { ComponentShape, IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
 const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
@@ -53,7 +53,8 @@ interface Advised {
 
 /** Returns advice on an incident, if its kind has any. */
 export function toHint({ kind, title, shown }: Advised): string | undefined {
-  if (kind !== 'csp') return toErrorHint(title);
+  const nesting = kind === 'hydration' ? toNestingHint(shown?.full?.components ?? []) : undefined;
+  if (kind !== 'csp') return nesting ?? toErrorHint(title);
   const [, sample = ''] = shown?.full?.extra.find(([name]) => name === 'sample') ?? [];
   if (/\btrusted-types-policy\b/.test(title)) return POLICY_NAME_HINT;
   if (/\btrusted-types\b/.test(title)) return TEXT_HINTS.find(([start]) => start.test(sample))?.[1];
@@ -62,6 +63,27 @@ export function toHint({ kind, title, shown }: Advised): string | undefined {
     return `A style element without the page's nonce was blocked. ${fix} Static pages have no nonce and need staticStyle. See docs/recipes/component-libraries.md.`;
   }
   return POLICY_HINTS.find(([directive]) => directive.test(title))?.[1];
+}
+
+const ENDS_PARAGRAPH =
+  /^(?:article|aside|blockquote|div|dl|fieldset|figure|footer|form|h[1-6r]|header|main|nav|ol|p|pre|section|table|ul)$/;
+
+/** @param components innermost first. The place of an element is empty */
+function toNestingHint(components: readonly ComponentShape[]): string | undefined {
+  const elements = components.filter(({ place }) => place === '').map(({ name }) => name);
+  for (const [index, inner] of elements.entries()) {
+    const around = elements.slice(index + 1);
+    const outer = around.find(
+      (name, depth) =>
+        name === 'button' || // a button can contain both
+        (name === 'p' && ENDS_PARAGRAPH.test(inner)) ||
+        (name === inner && /^(?:a|form)$/.test(name)) ||
+        (name === 'table' && inner === 'tr' && depth === 0),
+    );
+    if (outer && (outer !== 'button' || inner === 'button'))
+      return `<${inner}> cannot be in <${outer}>: a browser that parses the page moves it, so React finds other elements.`;
+  }
+  return undefined;
 }
 
 /** A regression is an open incident that needs another word. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { toAgo, toCount, toDuration, toExactTime, toPlural } from '../../../src/desk/shared/words.ts';
+import type { OccurrenceShape } from '../../../src/desk/shared/shapes.ts';
+import { toAgo, toCount, toDuration, toExactTime, toHint, toPlural } from '../../../src/desk/shared/words.ts';
 import { Day, Hour, Minute, Second } from '../../../src/shared/units.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
@@ -25,4 +26,18 @@ it.each([
   [toPlural(2000, 'visitor'), '2,000 visitors'],
 ])('says %j', (words, expected) => {
   expect(words).toBe(expected);
+});
+
+it.each([
+  [['div', 'StockChip', 'p', 'main'], '<div> cannot be in <p>'],
+  [['span', 'a', 'Card', 'div', 'a', 'main'], '<a> cannot be in <a>'],
+  [['td', 'tr', 'Row', 'table'], '<tr> cannot be in <table>'],
+  [['div', 'button', 'p', 'main'], undefined],
+  [['tr', 'tbody', 'table', 'div'], undefined],
+  [['span', 'p', 'div'], undefined],
+])('advises on the nesting of elements that failed to hydrate: %j', (names, expected) => {
+  const components = names.map((name) => ({ name, place: /^[A-Z]/.test(name) ? 'a.tsx:1' : '', isProduct: true }));
+  const shown = { full: { components } } as unknown as OccurrenceShape;
+  const hint = toHint({ kind: 'hydration', title: 'Error: Minified React error #418', shown });
+  expect(hint?.slice(0, expected?.length)).toBe(expected);
 });
