@@ -33,9 +33,8 @@ const COMPLAINT_INTERVAL = 1 * Minute;
  * are then dropped.
  */
 export async function createLogger({ level, terminal, count }: LoggerOptions) {
-  const complain = createComplaint(count);
   // Without a listener, a terminal or a reader that is gone would be an uncaught exception, whose log line fails again.
-  process.stdout.on('error', complain);
+  process.stdout.on('error', () => count?.('spillway_log_failed_writes_total', {}));
   process.stderr.on('error', () => undefined);
   if (terminal) {
     const { default: pretty } = await import('pino-pretty');
@@ -53,6 +52,7 @@ export async function createLogger({ level, terminal, count }: LoggerOptions) {
   for (const event of ['beforeExit', 'exit']) process.on(event, pass);
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', maxLength: MAX_HELD });
   // pino throws each error of a write, and retries forever when the process ends.
+  const complain = createComplaint(count);
   let hasFailed = false;
   destination.on('error', (error: Error) => {
     hasFailed = true;

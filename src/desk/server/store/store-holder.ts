@@ -32,13 +32,14 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
   let since: number | undefined;
   let wait = retryFirst;
   let timer: NodeJS.Timeout | undefined;
-  let isLogged = false;
+  /** Since when failures wait, as logged (ISO 8601). */
+  let waitingSince: string | undefined;
   /** The heartbeats in a row that a store refused that answers (a count). */
   let refused = 0;
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
   let onOpen: (() => void) | undefined;
-  const noteFailure = createQueryFailures(count, log);
+  const noteFailure = createQueryFailures(count, log, () => waitingSince);
 
   async function connect(): Promise<void> {
     let refusal: QueryFailedError | undefined;
@@ -86,20 +87,20 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
     refused = refusal ? refused + 1 : 0;
     if (refused > 0 && refused < MAX_REFUSED) return;
     signals.storeState = refusal ? 'away' : 'reachable';
-    if (refusal && !isLogged)
+    if (refusal && !waitingSince)
       log.error({ err: refusal }, "The desk's store takes no writes. Failures wait in the journal.");
-    if (!refusal && isLogged)
-      log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
-    isLogged = refusal !== undefined;
+    if (!refusal && waitingSince)
+      log.info({ waitingSince }, "The desk's store is back. Failures that waited in the journal are being stored.");
+    waitingSince = refusal && (waitingSince ?? new Date().toISOString());
   }
 
   function noteAway(error: unknown): void {
     since = undefined;
     if (isClosed) return;
     signals.storeState = 'away';
-    if (!isLogged) {
+    if (!waitingSince) {
       log.error({ err: error }, "The desk's store cannot be used. Pages still work, and failures wait in the journal.");
-      isLogged = true;
+      waitingSince = new Date().toISOString();
     }
     if (error instanceof StoreAwayError && error.isGone) void dropStore();
     timer = setTimeout(connect, wait);
@@ -157,13 +158,17 @@ export function createStoreHolder({ open, signals, retryFirst, count, log }: Sto
 }
 
 /** Returns a function that counts a failed query, and logs it unless one failed for the same reason a moment ago. */
-function createQueryFailures(count: DeskCount, log: DeskLog): (error: QueryFailedError) => void {
+function createQueryFailures(
+  count: DeskCount,
+  log: DeskLog,
+  readWaitingSince: () => string | undefined,
+): (error: QueryFailedError) => void {
   const loggedAt = new Map<string, number>();
   return function noteFailure({ reason, message }) {
     count('spillway_desk_query_failures_total', { reason });
     const now = performance.now();
     if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
     loggedAt.set(reason, now);
-    log.warn({ reason, error: message }, 'A query of the desk failed.');
+    log.warn({ reason, error: message, waitingSince: readWaitingSince() }, 'A query of the desk failed.');
   };
 }

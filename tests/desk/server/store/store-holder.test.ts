@@ -80,5 +80,6 @@ it('a store that refuses heartbeats is away until it stores one, and its queries
     "The desk's store takes no writes. Failures wait in the journal.",
     "The desk's store is back. Failures that waited in the journal are being stored.",
   ]);
+  expect(lines[1]?.fields).toEqual({ waitingSince: expect.stringMatching(/^20\d\d-.+Z$/) });
   await holder.use((used) => used.readChanges());
 });
