@@ -35,7 +35,7 @@ const COMPLAINT_INTERVAL = 1 * Minute;
 export async function createLogger({ level, terminal, count }: LoggerOptions) {
   const complain = createComplaint(count);
   // Without a listener, a terminal or a reader that is gone would be an uncaught exception, whose log line fails again.
-  process.stdout.on('error', complain);
+  process.stdout.on('error', terminal ? complain : () => undefined); // only a terminal gets the log through it
   process.stderr.on('error', () => undefined);
   if (terminal) {
     const { default: pretty } = await import('pino-pretty');
