@@ -34,13 +34,22 @@ export const desk: Tracker = {
   },
 };
 
+/** How long the check of the store can take (ms): less than a query that waits for a connection of a pooler. */
+const CHECK_TIMEOUT = 13 * Second;
+const NO_ANSWER =
+  'The store does not answer. Does PostgreSQL, or its pooler, allow five connections for each process and for this command?';
+
 /** Runs the command of the terminal, which has both databases, unlike the server's bundle. */
 function checkStore(dist: string): Promise<string | undefined> {
   const args = [join(dist, 'desk.mjs'), 'check'];
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { timeout: 15 * Second }, (error, _listed, said) => {
+    execFile(process.execPath, args, { timeout: CHECK_TIMEOUT }, (error, _listed, said) => {
       const isAway = error !== null && !said.includes(NO_DESK);
-      resolve(isAway ? `${said.trim()} Until the desk's store can be used, failures wait in DATA_DIR.` : undefined);
+      resolve(
+        isAway
+          ? `${said.trim() || NO_ANSWER} Until the desk's store can be used, failures wait in DATA_DIR.`
+          : undefined,
+      );
     });
   });
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +9,7 @@ import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { createFolder } from '../../support/folder.ts';
-import { listenInTest } from '../../support/listen.ts';
+import { listen, listenInTest } from '../../support/listen.ts';
 import { createPostgresDatabase } from '../../support/postgres.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
@@ -77,6 +78,16 @@ describe('npm start -- --check', () => {
     const { code, out } = await check({ DESK_DATABASE_URL: url });
     expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*read-only transaction/m)]);
   });
+
+  it('says so if a pooler does not give it a connection', async () => {
+    const pooler = createNetServer((socket) => {
+      // It accepts the user, and is silent from then on.
+      socket.once('data', () => socket.write('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I')).on('error', () => undefined);
+    });
+    onTestFinished(() => void pooler.close());
+    const { code, out } = await check({ DESK_DATABASE_URL: `postgres://desk@127.0.0.1:${await listen(pooler)}/desk` });
+    expect([code, out]).toEqual([1, expect.stringContaining('error: The store does not answer.')]);
+  }, 30_000);
 
   it('opens a SQLite store that a server may be using, and says what the server would', async () => {
     const DATA_DIR = createFolder(onTestFinished);
