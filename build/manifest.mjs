@@ -84,7 +84,7 @@ export function describeScripts({ entry, routes }, { outputs }, outdir, compress
       .filter(({ size }) => size > largeBytes)
       .map(
         ({ id, files, size }) =>
-          `The page "${id}" adds ${toText(size)}, ${describeParts(files, 5)}. Load what visitors do not need at once with lazy() of React.`,
+          `The page "${id}" adds ${toText(size)}, ${describeParts(files, 5)}. Use lazy() of React for parts that visitors do not need immediately.`,
       ),
   ];
 }

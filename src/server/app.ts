@@ -161,7 +161,13 @@ export function createApp(
     // First, so that the log of a refused request shows no secret of its path.
     api?.named,
     // Everything above is cheap, so it is answered even during overload.
-    site?.overload && shedLoad(site, site.overload),
+    site?.overload &&
+      shed({
+        overload: site.overload,
+        isRendered: site.pages.isRendered,
+        isExempt: (path) => tracker !== undefined && isTrackers(path),
+        count: metrics?.count,
+      }),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
     inFlight && recordInFlight(inFlight, scrubPath),
     existing?.takeHeaders,
@@ -203,11 +209,6 @@ export function createApp(
       requestInfo(req).express = req as Request;
       run(req, res);
     };
-  }
-
-  function shedLoad({ pages }: SiteParts, overload: Overload): Step {
-    const isExempt = (path: string) => tracker !== undefined && isTrackers(path);
-    return shed({ overload, isRendered: pages.isRendered, isExempt, count: metrics?.count });
   }
 
   /** With an existing app, these paths follow our rules, and all others follow the app's. */

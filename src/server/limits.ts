@@ -96,6 +96,12 @@ export const MAX_FORM_FIELDS = 1000;
 export const MAX_CLASS_LENGTH = 100;
 export const MAX_MESSAGE_LENGTH = 2 * KiB;
 export const MAX_FUNCTION_LENGTH = 200;
+/** Longest reported component stack (UTF-16 code units). It has a line per component; the innermost are kept. */
+export const MAX_COMPONENT_STACK_LENGTH = 8 * KiB;
+/** Stack frames kept of a reported error, from the throw outwards. */
+export const MAX_REPORTED_FRAMES = 100;
+/** Largest reported event (102,400 bytes). Larger ones are trimmed until they fit. */
+export const MAX_EVENT_BYTES = 100 * KiB;
 /** The part of a text that is scrubbed and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
 export const MAX_SCRUBBED_LENGTH = 16 * KiB;
 

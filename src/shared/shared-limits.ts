@@ -30,17 +30,8 @@ export const MAX_PAGE_REPORTS = 100;
 /** Reported strings (exception messages, URLs) are cut at this length (UTF-16 code units). */
 export const MAX_VALUE_LENGTH = 250;
 
-/** Longest reported component stack (UTF-16 code units). It has a line per component; the innermost are kept. */
-export const MAX_COMPONENT_STACK_LENGTH = 8 * KiB;
-
 /** Reported errors of a chain of causes, outermost first. */
 export const MAX_REPORTED_ERRORS = 10;
-
-/** Stack frames kept of a reported error, from the throw outwards. */
-export const MAX_REPORTED_FRAMES = 100;
-
-/** Largest reported event (102,400 bytes). Larger ones are trimmed until they fit. */
-export const MAX_EVENT_BYTES = 100 * KiB;
 
 /** Largest request body of an action (bytes), unless the action sets its own limit. */
 export const MAX_ACTION_BYTES = 1024 * KiB;

@@ -151,7 +151,7 @@ describe('the client bundle', () => {
     expect(describeScripts(assets, { outputs }, 'out', compressed)).toEqual([
       'Scripts on every page: 70.9 kB (gzip). The largest page adds 152.3 kB: charts.',
       'The largest parts of them, before gzip: react-dom 209.2 kB, src/shared/root.tsx 0.4 kB.',
-      'The page "charts" adds 152.3 kB, before gzip: @acme/charts 400.0 kB, src/shared/charts.tsx 3.0 kB. Load what visitors do not need at once with lazy() of React.',
+      'The page "charts" adds 152.3 kB, before gzip: @acme/charts 400.0 kB, src/shared/charts.tsx 3.0 kB. Use lazy() of React for parts that visitors do not need immediately.',
     ]);
   });
 

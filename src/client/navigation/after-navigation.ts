@@ -7,7 +7,7 @@ const SHOWN =
   'position:fixed;inset:auto 0 0;z-index:9999;padding:1rem;text-align:center;background:Canvas;color:CanvasText;border-top:1px solid';
 
 /** Tells screen readers a text. If it is shown, all visitors see it until the next one. */
-export type Announce = (text: string, isShown?: boolean) => void;
+type Announce = (text: string, isShown?: boolean) => void;
 
 /**
  * Does after a navigation what a document load does by itself: focus, announcement, scroll.

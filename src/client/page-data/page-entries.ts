@@ -42,9 +42,15 @@ export function createPageEntries() {
       return undefined;
     },
     create(url: string): PageEntry {
-      const controller = new AbortController();
-      const state = { at: 0, isPrefetch: false, isCached: false, isOver: false };
-      const entry: PageEntry = { url, waiters: new Set(), controller, ...state };
+      const entry: PageEntry = {
+        url,
+        waiters: new Set(),
+        controller: new AbortController(),
+        at: 0,
+        isPrefetch: false,
+        isCached: false,
+        isOver: false,
+      };
       entries.set(url, entry);
       return entry;
     },

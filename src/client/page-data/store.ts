@@ -29,7 +29,7 @@ interface VisitedPage {
   readonly etag: string | undefined;
 }
 
-export type Revalidation =
+type Revalidation =
   | 'unchanged'
   /** It differs, or cannot be compared. */
   | 'changed'

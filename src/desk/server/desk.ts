@@ -74,8 +74,13 @@ export async function openDesk(options: DeskOptions, reports: DeskReports) {
     {
       file: workerFile,
       start: {
-        ...{ process, startedAt: Date.now(), heapLimit: getHeapStatistics().heap_size_limit },
-        ...{ signals: signals.buffer, inFlight, running, storing },
+        process,
+        startedAt: Date.now(),
+        heapLimit: getHeapStatistics().heap_size_limit,
+        signals: signals.buffer,
+        inFlight,
+        running,
+        storing,
       },
       startWithin,
     },

@@ -12,9 +12,7 @@ import type { Caller } from './auth.ts';
 const WINDOWS = { s: Second, min: Minute, hour: Hour, day: Day };
 
 /** Who sent a request: its caller, or else its address (the /64 network of IPv6). Wrong tokens count separately. */
-export type Sender =
-  | readonly [kind: 'caller', id: Caller['id']]
-  | readonly [kind: 'address' | 'wrong-token', address: string];
+type Sender = readonly [kind: 'caller', id: Caller['id']] | readonly [kind: 'address' | 'wrong-token', address: string];
 
 export function findSender(request: IncomingMessage, caller: Caller | 'wrong-token' | undefined): Sender {
   if (typeof caller === 'object') return ['caller', caller.id];

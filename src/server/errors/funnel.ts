@@ -55,7 +55,7 @@ export interface FailureSinks {
 }
 
 /** `npm run dev`: called once for each failure, with its address. */
-export type OnFailure = (address: string, error: unknown, context: FailureContext) => void;
+type OnFailure = (address: string, error: unknown, context: FailureContext) => void;
 
 /**
  * Decides what the outside can see of a thrown value; no other part does. A failure gets its address

@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  MAX_BREADCRUMBS,
-  MAX_COMPONENT_STACK_LENGTH,
-  MAX_EVENT_BYTES,
-  MAX_REPORTED_ERRORS,
-  MAX_REPORTED_FRAMES,
-  MAX_VALUE_LENGTH,
-} from '../../shared/shared-limits.ts';
+import { MAX_BREADCRUMBS, MAX_REPORTED_ERRORS, MAX_VALUE_LENGTH } from '../../shared/shared-limits.ts';
 import { KiB } from '../../shared/units.ts';
+import { MAX_COMPONENT_STACK_LENGTH, MAX_EVENT_BYTES, MAX_REPORTED_FRAMES } from '../limits.ts';
 import type { ErrorRecord, Failure } from './failure.ts';
 
 /** Marks a text that was cut. It counts toward the length. */

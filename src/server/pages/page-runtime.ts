@@ -10,9 +10,8 @@ import type { RenderLimiter } from '../front/render-limiter.ts';
 import type { AppLog } from '../request/app-log.ts';
 import type { Origins } from '../request/origins.ts';
 import type { TracedProject } from '../request/trace-headers.ts';
-import type { CachedShell, CachedStaticPage } from './cached-page.ts';
 import type { MatchPage } from './match-page.ts';
-import type { PageCache } from './page-cache.ts';
+import type { CachedShell, CachedStaticPage, PageCache } from './page-cache.ts';
 import type { LoaderArgsMaker } from './page-request.ts';
 import type { LoaderContext, PageTable } from './server-page.ts';
 

@@ -1,6 +1,12 @@
-import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../shared/shared-limits.ts';
+import { MAX_REPORTED_ERRORS } from '../../shared/shared-limits.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
-import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../limits.ts';
+import {
+  MAX_CLASS_LENGTH,
+  MAX_COMPONENT_STACK_LENGTH,
+  MAX_FUNCTION_LENGTH,
+  MAX_MESSAGE_LENGTH,
+  MAX_REPORTED_FRAMES,
+} from '../limits.ts';
 import { isRecord, type JsonRecord, toCleanText, toLine, toList, toPosition, toRecord } from './read-report.ts';
 import { type ReportScrubber, type ReportSender, toScrubbed } from './report-parts.ts';
 

@@ -28,7 +28,7 @@ export function badRequest(message: string): HttpError {
   return new HttpError(400, message);
 }
 
-/** Makes a 404 for an API handler. A loader uses `notFound()`. It has no stack, which nobody reads and bots would pay for. */
+/** Makes a 404 for an API handler. A loader uses `notFound()`. Its stack is left out, because bots cause many 404s. */
 export function notFoundHere(): HttpError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

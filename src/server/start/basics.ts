@@ -51,7 +51,7 @@ export async function readBasics(dist: string, tracker: Tracker | undefined) {
     tokens,
     isTokenNew: kept?.isNew === true,
     checkToken: createCheckToken(tokens),
-    origins: deskPort === undefined ? origins : toDeskOrigins(host, deskPort),
+    origins: deskPort === undefined ? origins : toSecondOrigins(host, deskPort),
     trust: createProxyTrust(config.trustProxy),
   };
   const basics: Basics = { config, build: { dist, manifest, release }, log, metrics };
@@ -73,7 +73,7 @@ export async function readBasics(dist: string, tracker: Tracker | undefined) {
  * Accepts any host on DESK_PORT, because an internal network can have any name or address for it. A form must still come
  * from the host that it is posted to.
  */
-export function toDeskOrigins(host: string, port: number): Origins {
+export function toSecondOrigins(host: string, port: number): Origins {
   return createOrigins([], toHttpUrl(host, port));
 }
 

@@ -18,7 +18,6 @@ import type { Origins } from '../request/origins.ts';
 import { createOwnsPath } from '../request/paths.ts';
 import type { Step } from '../request/step.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
-import type { Basics } from './basics.ts';
 import type { Opened } from './open.ts';
 
 /** The server of each port. */
@@ -68,7 +67,7 @@ export function connect(opened: Opened): Connected {
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
   const app = createApp(parts, product.parts, isTogether ? trackerParts : undefined, development?.routes);
-  const main = toServer(basics, parts.rules, app, total - secondShare);
+  const main = toServer(app, opened.origins, total - secondShare);
   const upgraded = handleUpgrades(main, parts, {
     upgrades: product.upgrades,
     existing: product.parts.existingApp?.server,
@@ -89,7 +88,7 @@ export function connect(opened: Opened): Connected {
   function connectSecond(): HttpServer {
     const { origins } = access;
     const parts = toPortParts({ origins, metricsPaths: metricsPage(metrics, undefined), canOpen: undefined });
-    return toServer(basics, parts.rules, createApp(parts, undefined, trackerParts), secondShare);
+    return toServer(createApp(parts, undefined, trackerParts), origins, secondShare);
   }
 
   function toPortParts({ origins, metricsPaths, canOpen }: PortFacts): PortParts {
@@ -121,6 +120,12 @@ export function connect(opened: Opened): Connected {
     };
   }
 
+  function toServer(app: RequestListener, origins: Origins, limit: number): HttpServer {
+    const limits = toConnectionLimits(limit, config.maxConnectionsPerAddress);
+    const headers = toSecurityHeaders(origins);
+    return createHttpServer(app, { limits, trust, times: config.times, headers }, { log, count });
+  }
+
   function toDrain({ server, connections }: HttpServer, upgraded?: UpgradedSockets): Drain {
     const { drainLag: lag, drainDeadline: deadline } = config;
     return createDrain({ server, connections, upgraded, lag, deadline, onStart });
@@ -129,20 +134,6 @@ export function connect(opened: Opened): Connected {
   function onStart(): void {
     readiness.draining = true;
   }
-}
-
-function toServer(
-  { config, log, metrics }: Basics,
-  { origins, trust }: PortParts['rules'],
-  app: RequestListener,
-  limit: number,
-): HttpServer {
-  const limits = toConnectionLimits(limit, config.maxConnectionsPerAddress);
-  return createHttpServer(
-    app,
-    { limits, trust, times: config.times, headers: toSecurityHeaders(origins) },
-    { log, count: metrics.count },
-  );
 }
 
 interface Gauged {

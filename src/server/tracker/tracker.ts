@@ -48,7 +48,7 @@ export interface Tracker {
 }
 
 /** A tracker with valid settings. */
-export interface ConfiguredTracker {
+interface ConfiguredTracker {
   /** Values of settings that nothing may show. */
   readonly secrets: readonly string[];
   /**
@@ -135,7 +135,7 @@ export interface OpenedTracker {
   readonly handle: RequestHandler;
   /** Finds assets of earlier builds. */
   readonly findAsset?: AssetsOptions['findOldAsset'];
-  // Asked in front of `record()`, so that every tracker has the limits of strangers, and Sentry gets what it gets.
+  // Asked before `record()`, so that the limits on strangers hold for every tracker, and Sentry gets the same reports.
   /** Returns whether an incident has this digest. Strangers can open few new ones. A rejection counts as no. */
   isKnown(digest: string): Promise<boolean>;
   /** Returns whether the server's failure at this address still needs the report of the browser that met it. */

@@ -246,7 +246,7 @@ function toForm(body: unknown): FormData | undefined {
 
 function toText(name: string, value: unknown): string {
   const text = String(value);
-  if (text === '[object Object]') throw new TypeError(`"${text}" as ${name} in a form or query`);
+  if (text === '[object Object]') throw new TypeError(`${name} is ${text}`);
   return text;
 }
 

@@ -21,7 +21,7 @@ import { createTokens, type OperatorToken } from '../../../src/server/front/toke
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createOwnsPath } from '../../../src/server/request/paths.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
-import { toDeskOrigins } from '../../../src/server/start/basics.ts';
+import { toSecondOrigins } from '../../../src/server/start/basics.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { ADA, VERA } from '../../support/people.ts';
@@ -103,7 +103,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
       {
         rules: {
           ...credentials,
-          origins: toDeskOrigins('127.0.0.1', 80),
+          origins: toSecondOrigins('127.0.0.1', 80),
           trust,
           isTrackers: createOwnsPath(desk),
         },

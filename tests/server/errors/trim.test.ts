@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { cutText, trimFailure } from '../../../src/server/errors/trim.ts';
-import { MAX_EVENT_BYTES } from '../../../src/shared/shared-limits.ts';
+import { MAX_EVENT_BYTES } from '../../../src/server/limits.ts';
 
 const failure: Failure = {
   ...{ id: '0123456789abcdef0123456789abcdef', digest: '7K3QM2XA', occurrence: '9F4W0R6B', release: 'v1' },

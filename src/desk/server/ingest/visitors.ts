@@ -14,7 +14,7 @@ export interface Salt {
 export const NO_DAY = 0;
 
 /** How often the salts are read again (ms), so that a process soon notices that the database was replaced. */
-export const REFRESH_INTERVAL = 1 * Hour;
+const REFRESH_INTERVAL = 1 * Hour;
 /** The same while the store does not answer (ms). */
 const RETRY_INTERVAL = 5 * Second;
 /** How long before a day its salt is read (ms). Longer than the refresh interval. */

@@ -98,7 +98,7 @@ function toSubject({ environment, items }: Message): string {
 }
 
 /** Returns a message as plain text, for mail, Slack and Discord. Untrusted text becomes neither markup nor a link. */
-export function toMessageText(message: Message): string {
+function toMessageText(message: Message): string {
   const { items, link } = message;
   if (items.length === 0) return `${TEST}\n${link}`;
   return items

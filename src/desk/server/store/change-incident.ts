@@ -32,13 +32,11 @@ export interface ChangeBy {
 }
 
 /** `before` is the incident that the change was applied to. */
-export type ChangeOutcome =
-  | { readonly outcome: 'changed'; readonly before: Incident; readonly after: Incident }
-  | NotChanged;
+type ChangeOutcome = { readonly outcome: 'changed'; readonly before: Incident; readonly after: Incident } | NotChanged;
 
 type NotChanged = { readonly outcome: 'conflict'; readonly incident: Incident } | { readonly outcome: 'unknown' };
 
-export type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
+type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 
 /** Tables with rows of an incident, by its key. Its own is first, which also waits for what other replicas store of it. */
 const TABLES_OF_INCIDENT = [

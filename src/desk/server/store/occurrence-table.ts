@@ -8,7 +8,7 @@ import { rebuildSearch } from './search-text.ts';
 import { assignments, type Columns, inParts, placeholders, readShapes, type Sql, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-export interface OccurrencePageQuery {
+interface OccurrencePageQuery {
   /** The most occurrences on a page. */
   readonly limit: number;
   /** `next` of the previous page. */

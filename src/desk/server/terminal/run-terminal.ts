@@ -78,7 +78,10 @@ interface Output {
 type Command = (typed: Typed, desk: TerminalDesk, output: Output) => Promise<void>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ list, link, backup, forget },
+  list,
+  link,
+  backup,
+  forget,
   /** For `npm start -- --check`: can failures be stored? */
   check: (_typed, { store }) => store.check(),
 };

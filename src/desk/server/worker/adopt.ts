@@ -13,7 +13,7 @@ import type { Writer } from './writer.ts';
 const LOCKED_AFTER = 2 * Second;
 
 /** The journal of a dead process, whose lock this process has taken. */
-export interface DeadJournal extends ProcessJournal {
+interface DeadJournal extends ProcessJournal {
   /** The size of its segments (bytes). */
   readonly bytes: number;
   /** Releases the lock. Also deletes its file if the journal is gone. */

@@ -14,7 +14,7 @@ import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
 /** Whose code a location is in. The engine is a framework: failures are looked for in the code that calls it. */
-export type CodeOwner = 'product' | 'engine' | 'dependency';
+type CodeOwner = 'product' | 'engine' | 'dependency';
 
 export interface FoundLocation extends FrameLocation {
   readonly owner: CodeOwner;

@@ -34,7 +34,7 @@ export function encodePage(
   takeHole?: EncodeOptions['takeHole'],
 ): EncodedPage {
   const { pageRequest } = encoding;
-  const options = { ...toEncodeOptions(pageRequest), takeHole };
+  const options = toEncodeOptions(pageRequest, takeHole);
   const payload = createPayload(encoding, loaded, action, takeHole !== undefined);
   try {
     return { loaded, payload, encoded: encode(payload, options) };
@@ -50,8 +50,12 @@ export function encodePage(
   }
 }
 
-export function toEncodeOptions(pageRequest: PageRequest): EncodeOptions {
-  return { toError: toPageErrorOf(pageRequest), onAbort: (listener) => pageRequest.onDeferredAbort(listener) };
+export function toEncodeOptions(pageRequest: PageRequest, takeHole?: EncodeOptions['takeHole']): EncodeOptions {
+  return {
+    toError: toPageErrorOf(pageRequest),
+    onAbort: (listener) => pageRequest.onDeferredAbort(listener),
+    takeHole,
+  };
 }
 
 /** Returns a function that turns the error of a deferred value into what the visitor sees. */

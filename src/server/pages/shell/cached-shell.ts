@@ -3,9 +3,8 @@ import { type Path, toPathText, WireError } from '../../../shared/wire/format.ts
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { drawRandom } from '../../request/draw-random.ts';
-import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
 import { type Loaded, type LoadedPage, loadGuarded } from '../load-page.ts';
-import { isGone, toOwnBytes } from '../page-cache.ts';
+import { type CachedShell, type Hole, isGone, type ShellMarks, toOwnBytes } from '../page-cache.ts';
 import type { PageRuntime } from '../page-runtime.ts';
 import { collectPersonal } from '../personal.ts';
 import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';

@@ -3,8 +3,8 @@ import { HOLES_HEADER, NDJSON_TYPE } from '../../../shared/wire/protocol.ts';
 import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
-import type { ShellPage } from '../cached-page.ts';
 import { runGuards } from '../load-page.ts';
+import type { ShellPage } from '../page-cache.ts';
 import type { PageRequest } from '../page-request.ts';
 import {
   type Answer,

@@ -1,6 +1,6 @@
 import { VisitorGone } from '../../request/http-error.ts';
-import type { CachedShell, Hole } from '../cached-page.ts';
 import type { Blocked, Loaded } from '../load-page.ts';
+import type { CachedShell, Hole } from '../page-cache.ts';
 import type { PageRuntime } from '../page-runtime.ts';
 import type { PersonalValue } from '../personal.ts';
 import { SharedPageRequest } from '../shared-page.ts';

@@ -1,8 +1,8 @@
 import type { ErrorEvent, Exception, StackFrame as SentryFrame } from '@sentry/core';
 import { toAddress } from '../../../shared/reporting/address.ts';
-import { MAX_EVENT_BYTES } from '../../../shared/shared-limits.ts';
 import type { ErrorRecord, Failure, RequestRecord, StackFrame, ToFailureUrl } from '../../errors/failure.ts';
 import { cutText, trimFailure } from '../../errors/trim.ts';
+import { MAX_EVENT_BYTES } from '../../limits.ts';
 
 export interface SentryEventOptions {
   /** `production`, `staging`. */
