@@ -14,12 +14,12 @@ const NAMED = /\bnew URL\(\s*(["'`])([^"'`:]+\.\w+)\1,\s*import\.meta\.url,?\s*\
  * @param {{ metafile: import('esbuild').Metafile, outputFiles: import('esbuild').OutputFile[] }} bundle
  * @param {boolean} isServer
  * @returns {string[]}
- * @throws if browsers would request the source of a module
+ * @throws if browsers would request the source of a module, or a file of the team, which no URL leads to
  */
 export function warnOfMissingFiles(root, bundle, isServer) {
   return findInSources(root, bundle, NAMED).map(({ input, line, name }) => {
     const words = `${input}:${line} looks for ${name} beside itself. It is not there, because the build bundles the code. ${advise(input, name, isServer)}`;
-    if (!isServer && /\.tsx?$/.test(name)) throw new Error(words);
+    if (!isServer && (/\.tsx?$/.test(name) || !findOwner(input))) throw new Error(words);
     return `warning: ${words}`;
   });
 }

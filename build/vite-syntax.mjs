@@ -1,4 +1,5 @@
 import { basename, extname } from 'node:path';
+import { isProductCode } from '../src/shared/whose-code.mjs';
 import { findInSources } from './missing-files.mjs';
 import { findOwner } from './packages.mjs';
 import { assetLoaders } from './styles.mjs';
@@ -14,7 +15,7 @@ const INSTEAD = {
 /** @returns {string[]} warnings about the product. Packages check whether there is an `import.meta.env` */
 export function warnOfVite(root, bundle) {
   return findInSources(root, bundle, USED)
-    .filter(({ input }) => !findOwner(input))
+    .filter(({ input }) => isProductCode(input) && !findOwner(input))
     .map(({ input, line, name }) => `${input}:${line} uses import.meta.${name}, which only Vite has. ${INSTEAD[name]}`)
     .map((words) => `warning: ${words}`);
 }
