@@ -24,6 +24,7 @@ import { reuse } from './build/reuse.mjs';
 import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 import { warnOfVite } from './build/vite-syntax.mjs';
+import { TABLE_FILE } from './src/shared/location-format.mjs';
 
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
@@ -109,7 +110,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const sources = await openSourceIndex(owner);
   // A failure needs the table at once, so a server would block if it had to wait for it.
   const sites = createLocations(root, maps, { ...owner, index: sources.index });
-  await beginBuild(dist, [...runnable, { path: 'sites.json', contents: sites }]);
+  await beginBuild(dist, [...runnable, { path: TABLE_FILE, contents: sites }]);
   onRunnable();
 
   const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);

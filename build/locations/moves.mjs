@@ -10,7 +10,7 @@ import { join } from 'node:path';
  * `["src/a.ts#load#throw new Error(\"x\")", "src/b.ts#read#throw new Error(\"y\")"]` for a statement as digests have it.
  *
  * @typedef {[from: string, to: string]} Move
- * @typedef {{ path: string, function: string, detail: string }} Place
+ * @typedef {{ path: string, function: string, detail: string }} Location
  */
 
 /**
@@ -27,18 +27,18 @@ export function readMoves(root, { moves = [] } = {}) {
 
 /**
  * @param {readonly Move[]} list
- * @returns {(place: Place) => Place | undefined} the first names of a location, undefined if it was never moved
+ * @returns {(location: Location) => Location | undefined} the first names of a location, undefined if it was never moved
  * @throws Error for an invalid move
  */
 export function createFirstNames(list) {
   const byPath = Map.groupBy(list.map(parseMove), ({ to }) => to.path);
 
-  return function toFirstNames(place) {
-    let current = place;
+  return function toFirstNames(location) {
+    let current = location;
     let before = list.length;
     for (;;) {
       const move = byPath.get(current.path)?.findLast(({ index, to }) => index < before && isIn(current, to));
-      if (!move) return current === place ? undefined : current;
+      if (!move) return current === location ? undefined : current;
       current = moveBack(current, move);
       before = move.index;
     }
@@ -46,7 +46,7 @@ export function createFirstNames(list) {
 }
 
 function parseMove(move, index) {
-  const [from, to] = Array.isArray(move) && move.length === 2 ? move.map(parsePlace) : [];
+  const [from, to] = Array.isArray(move) && move.length === 2 ? move.map(parseLocation) : [];
   if (!from || !to || (from.function === undefined) !== (to.function === undefined)) throw wrongMove(move);
   if ((from.detail === undefined) !== (to.detail === undefined)) throw wrongMove(move);
   return { index, from, to };
@@ -58,22 +58,23 @@ function wrongMove(move) {
   );
 }
 
-function parsePlace(text) {
+function parseLocation(text) {
   // In `a.ts#Reader.#open#throw error`, the second # is part of a private method's name.
   const [, path, name, detail] = /^([^#]+)(?:#((?:[^#]|(?<=\.)#)*)(?:#(.+))?)?$/s.exec(text) ?? [];
   return path === undefined ? undefined : { path, function: name, detail };
 }
 
-function isIn(place, { function: name, detail }) {
+function isIn(location, { function: name, detail }) {
   if (name === undefined) return true;
-  if (detail !== undefined) return place.function === name && place.detail === detail;
-  return place.function === name || (name !== '' && place.function.startsWith(`${name}.`));
+  if (detail !== undefined) return location.function === name && location.detail === detail;
+  return location.function === name || (name !== '' && location.function.startsWith(`${name}.`));
 }
 
-function moveBack(place, { from, to }) {
+function moveBack(location, { from, to }) {
   return {
     path: from.path,
-    function: to.function === undefined ? place.function : from.function + place.function.slice(to.function.length),
-    detail: to.detail === undefined ? place.detail : from.detail,
+    function:
+      to.function === undefined ? location.function : from.function + location.function.slice(to.function.length),
+    detail: to.detail === undefined ? location.detail : from.detail,
   };
 }

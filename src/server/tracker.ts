@@ -2,7 +2,7 @@
 // trackers: it can change with every version. The build resolves each name to its own file.
 
 export { toRetryAfterMs } from '../shared/fetch-with-retry.ts';
-export { LINE_END } from '../shared/location-format.mjs';
+export { LINE_END, TABLE_FILE } from '../shared/location-format.mjs';
 export { explainReactError } from '../shared/rendering/react-errors.ts';
 export { type Address, parseAddress, toAddress, toOccurrence } from '../shared/reporting/address.ts';
 export { MAX_BREADCRUMBS } from '../shared/shared-limits.ts';

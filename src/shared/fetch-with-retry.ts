@@ -16,7 +16,7 @@ const LONGEST_BACKOFF = 5 * Second;
 
 /** True for the request of `fetch(input, init)` if it can be repeated: GET and HEAD. */
 export function isReadRequest(input: string | URL | Request, init: RequestInit | undefined): boolean {
-  return /^(get|head)$/i.test(init?.method ?? (input instanceof Request ? input.method : 'GET'));
+  return /^(get|head)$/i.test(init?.method ?? (input as Partial<Request>).method ?? 'GET');
 }
 
 /**

@@ -1,5 +1,8 @@
-// The format of the table that maps positions in bundles to the source (`dist/sites.json`). The build writes it, and
-// digests and the desk read it. JavaScript, because the build does not wait for a compiler.
+// The format of the table that maps positions in bundles to the source. The build writes it, and digests and the desk
+// read it. JavaScript, because the build does not wait for a compiler.
+
+/** The table's file in `dist`. */
+export const TABLE_FILE = 'sites.json';
 
 /** Changes with the format. */
 export const VERSION = 1;

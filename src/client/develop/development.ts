@@ -145,12 +145,12 @@ function showThrown(title: string, error: unknown, componentStack: string | unde
 
 /** Shows the server's answer about a failure of the page. */
 function ask(side: Side, answer: Promise<Response>): void {
-  const of = exchanges[side];
+  const exchange = exchanges[side];
   void answer
     .then(async (response) => {
       if (!response.ok) return;
       const error = (await response.json()) as DevError;
-      if (of !== exchanges[side]) return;
+      if (exchange !== exchanges[side]) return;
       pageProblem = { side, error };
       showProblem();
     })

@@ -3,7 +3,7 @@ import type { Commit, Engine } from '../../shared/rendering/engine-context.ts';
 import { type DocumentComponent, languageOf, say } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
 import type { ActionResult, PagePayload } from '../../shared/wire/payload.ts';
-import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
+import { MULTIPART, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { createPageDataStore } from '../page-data/store.ts';
 import { createAfterNavigation, createAnnouncer, createPostedForm, type PostedForm } from './after-navigation.ts';
 import { createBrowserRouter, toPath } from './browser-router.ts';
@@ -171,7 +171,7 @@ function submit(router: DataRouter, posted: PostedForm, submission: Submission):
   const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
   const navigation = router.navigate(toPath(link) + link.hash, {
     formMethod: isPost ? 'post' : 'get',
-    ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body }),
+    ...(isMultipart ? { formEncType: MULTIPART, formData } : { body }),
     replace: read('data-replace') === null ? undefined : true,
     preventScrollReset: read('data-keep-scroll') !== null,
   });

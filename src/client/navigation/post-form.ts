@@ -1,5 +1,5 @@
 import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
-import { ACTION_ACCEPT, ACTION_FIELD } from '../../shared/wire/protocol.ts';
+import { ACTION_ACCEPT, ACTION_FIELD, MULTIPART } from '../../shared/wire/protocol.ts';
 
 interface FormPost {
   readonly request: Request;
@@ -31,7 +31,7 @@ function nameFirst(form: FormData): FormData {
 }
 
 export function sendsMultipart({ headers }: Request): boolean {
-  return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
+  return headers.get('Content-Type')?.startsWith(MULTIPART) ?? false;
 }
 
 /** The size of the files that a request sends: none without multipart. */

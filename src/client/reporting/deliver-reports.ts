@@ -32,7 +32,7 @@ export function deliverReports(early: EarlyErrors): Deliver {
   const { report, findPlain } = createReports(createSender(early));
   const missing = new Set<string>();
 
-  function tellUnlessLeaving(thrown: unknown, via: string, details: Details): void {
+  function reportUnlessLeaving(thrown: unknown, via: string, details: Details): void {
     if (!isNetworkFailure(thrown)) {
       report(thrown, via, details);
       return;
@@ -45,7 +45,7 @@ export function deliverReports(early: EarlyErrors): Deliver {
     addEventListener('pagehide', cancel, { once: true });
   }
 
-  function tellMissing(element: Element, details: Details): void {
+  function reportMissing(element: Element, details: Details): void {
     const url = toNeededUrl(element);
     if (!url?.startsWith(`${location.origin}/`) || missing.has(url)) return;
     missing.add(url);
@@ -53,7 +53,7 @@ export function deliverReports(early: EarlyErrors): Deliver {
   }
 
   /** Handles React's report of an error from which it recovered by rendering again. */
-  function tellRecovered(thrown: unknown, details: Details): void {
+  function reportRecovered(thrown: unknown, details: Details): void {
     const said = String(readProperty(thrown, 'message'));
     // Without an address, this place ended with a control-flow response, or the server abandoned it.
     if (isServersPlace(said) && !isAddress(readProperty(thrown, 'digest'))) return;
@@ -62,7 +62,7 @@ export function deliverReports(early: EarlyErrors): Deliver {
     report(cause, 'react.recoverable', { ...details, kind, said: toDifference(said) });
   }
 
-  function tellShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {
+  function reportShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {
     if (error.digest !== undefined) {
       const { digest } = error;
       report(withoutStack('ServerError', `The server failed: ${digest}`), 'router', { ...details, echo: digest });
@@ -76,11 +76,12 @@ export function deliverReports(early: EarlyErrors): Deliver {
   return function deliver({ at, event, details, shown }) {
     const { type, target, error, message, reason } = event;
     const known = { ...details, at };
-    if (shown) tellShown(shown, known);
-    else if (type === 'react.recoverable') tellRecovered(reason, known);
-    else if (type === 'unhandledrejection') tellUnlessLeaving(reason, 'onunhandledrejection', known);
-    else if (target instanceof Element) tellMissing(target, known);
-    else if (type === 'error') tellUnlessLeaving(error ?? message, 'onerror', { ...known, place: toPlace(event) });
+    if (shown) reportShown(shown, known);
+    else if (type === 'react.recoverable') reportRecovered(reason, known);
+    else if (type === 'unhandledrejection') reportUnlessLeaving(reason, 'onunhandledrejection', known);
+    else if (target instanceof Element) reportMissing(target, known);
+    else if (type === 'error')
+      reportUnlessLeaving(error ?? message, 'onerror', { ...known, location: toLocation(event) });
     else report(reason, type, known);
   };
 }
@@ -192,7 +193,7 @@ function toNeededUrl(element: Element): string | undefined {
   return element instanceof HTMLLinkElement && element.rel === 'stylesheet' ? element.href : undefined;
 }
 
-function toPlace({ filename, lineno, colno }: Happening['event']): string {
+function toLocation({ filename, lineno, colno }: Happening['event']): string {
   return `${filename}:${lineno}:${colno}`;
 }
 

@@ -15,7 +15,7 @@ interface EnvelopeSource {
  */
 export function toMinimalEnvelope(report: BrowserReport, { settings, host, eventId }: EnvelopeSource): string {
   const { thrown, kind, echo, route, componentStack, said } = report;
-  const stack = readProperty(thrown, 'stack') ?? report.place ?? '';
+  const stack = readProperty(thrown, 'stack') ?? report.location ?? '';
   const event = {
     event_id: eventId,
     timestamp: report.at / 1000,

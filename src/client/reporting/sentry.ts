@@ -136,8 +136,8 @@ function watchVisitor(): void {
 }
 
 /** Makes an event of a thrown value that is not an error. It has no stack, at best the position from a window event. */
-function toPlainEvent({ thrown, place = '' }: BrowserReport): ErrorEvent {
-  const [, filename, line, column] = /^(https?:.+):(\d+):(\d+)$/.exec(place) ?? [];
+function toPlainEvent({ thrown, location = '' }: BrowserReport): ErrorEvent {
+  const [, filename, line, column] = /^(https?:.+):(\d+):(\d+)$/.exec(location) ?? [];
   const frame = { filename, lineno: Number(line), colno: Number(column), function: '?', in_app: true };
   const stacktrace = filename ? { stacktrace: { frames: [frame] } } : {};
   return {

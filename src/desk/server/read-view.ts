@@ -1,4 +1,4 @@
-import { KINDS, SORTS, STATES, WITHIN } from '../shared/choices.ts';
+import { KINDS, SIDES, SORTS, STATES, WITHIN } from '../shared/choices.ts';
 import { USUAL_VIEW } from '../shared/href.ts';
 import type { ViewShape } from '../shared/page-data.ts';
 import type { IncidentFilter } from './store/list-incidents.ts';
@@ -13,7 +13,7 @@ export function readView(search: URLSearchParams): ViewShape {
     state: pick(text('state'), [...STATES, 'all'], USUAL_VIEW.state),
     sort: pick(text('sort'), firsts(SORTS), USUAL_VIEW.sort),
     search: text('search'),
-    side: pick(text('side'), ['server', 'browser'], ''),
+    side: pick(text('side'), SIDES, ''),
     kind: pick(text('kind'), KINDS, ''),
     route: text('route'),
     release: text('release'),

@@ -28,6 +28,9 @@ export const STATE_WORDS = {
 
 export const STATES = Object.keys(STATE_WORDS) as readonly (keyof typeof STATE_WORDS)[];
 
+/** Where failures happen. */
+export const SIDES = ['server', 'browser'] as const;
+
 /** An option of a select. */
 export type Choice = readonly [value: string, words: string, ...more: readonly unknown[]];
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Sent } from '#engine';
-import { KINDS, STATES } from './choices.ts';
+import { KINDS, SIDES, STATES } from './choices.ts';
 
 // The data of incidents, as the desk's API and its pages have it: plain JSON, cut and scrubbed. Browsers import only the
 // types.
@@ -22,7 +22,7 @@ export type IncidentKind = z.infer<typeof Kind>;
 export const State = z.enum(STATES).meta({ id: 'State' });
 export type IncidentState = z.infer<typeof State>;
 
-export const Side = z.enum(['server', 'browser']).meta({ id: 'Side', description: 'Where it failed.' });
+export const Side = z.enum(SIDES).meta({ id: 'Side', description: 'Where it failed.' });
 export type Side = z.infer<typeof Side>;
 
 export const Status = z

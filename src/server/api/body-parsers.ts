@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { RequestHandler } from 'express';
+import { MULTIPART } from '../../shared/wire/protocol.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { bodies } from '../request/body-reader.ts';
 import { badRequest, unsupportedMediaType } from '../request/http-error.ts';
-import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
-import { MULTIPART, type ReceivedForm, readMultipart, URL_ENCODED } from '../request/read-multipart.ts';
+import { decodeFormText, isInUtf8, NO_BODY, parseJson, readContentType } from '../request/parse-body.ts';
+import { type ReceivedForm, readMultipart, URL_ENCODED } from '../request/read-multipart.ts';
 
 interface BodyLimits {
   /** Bytes; 413 beyond. */
@@ -85,5 +86,5 @@ function requireBody(req: IncomingMessage, wanted: string): void {
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType('Send the body without Content-Encoding.');
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  if (isEmpty) throw badRequest('The request has no body.');
+  if (isEmpty) throw badRequest(NO_BODY);
 }

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
 import { PROBLEM_TYPE } from '../../shared/api/problem.ts';
-import { NDJSON_TYPE } from '../../shared/wire/protocol.ts';
+import { MULTIPART, NDJSON_TYPE } from '../../shared/wire/protocol.ts';
 import { toSize } from '../../shared/words.ts';
 import { ProblemBody } from '../errors/problem.ts';
-import { MULTIPART } from '../request/read-multipart.ts';
 import type { Auth } from './auth.ts';
 import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';
 import type { Implemented } from './implement.ts';

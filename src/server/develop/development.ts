@@ -64,8 +64,8 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   function onFailure(address: string, error: unknown, context: FailureContext): void {
     const { info, origin, routeId } = context;
     const url = context.url?.replace(/\?.*$/s, '') ?? info?.path;
-    const of = routeId === undefined ? '' : ` of "${routeId}"`;
-    const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin}${of})`.trim();
+    const ofRoute = routeId === undefined ? '' : ` of "${routeId}"`;
+    const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin}${ofRoute})`.trim();
     const failure = toDevError(title, error, context.componentStack, dist);
     failures.set(address, failure);
     // A page can ask for it after this server was replaced.

@@ -5,7 +5,7 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { DIGEST_HEADER } from '../../shared/wire/protocol.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendBody } from '../request/send-body.ts';
+import { HTML_TYPE, sendBody } from '../request/send-body.ts';
 import { escapeHtml } from './escape-html.ts';
 
 /** The sentence of every error page, with the host after it. It is fixed, because people search for it. */
@@ -31,7 +31,7 @@ export function sendLastResort(req: IncomingMessage, res: ServerResponse, error:
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
   const { host, language } = requestInfo(req);
   const body = renderLastResort(error, host, language);
-  sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
+  sendBody(res, error.status, { type: HTML_TYPE, body });
 }
 
 /** Renders the last-resort page, for when nothing else works: a string, without React, routes or files. */

@@ -16,7 +16,7 @@ export type Checked =
 export type CheckToken = (candidate: string, address: string) => Checked;
 
 /** Wrong tokens of a sender at once, and how many it has again in a second. */
-const ATTEMPTS: BucketSize = { burst: 5, perSecond: (5 * Second) / Minute };
+const WRONG_TOKENS: BucketSize = { burst: 5, perSecond: (5 * Second) / Minute };
 
 /**
  * Checks the tokens of the sign-in page and of `Authorization`. A token has at least 16 characters, so what many senders
@@ -25,7 +25,7 @@ const ATTEMPTS: BucketSize = { burst: 5, perSecond: (5 * Second) / Minute };
  * @param now milliseconds, monotonic
  */
 export function createCheckToken(tokens: Pick<Tokens, 'find'>, now?: () => number): CheckToken {
-  const attempts = createTokenBuckets(ATTEMPTS, { now });
+  const attempts = createTokenBuckets(WRONG_TOKENS, { now });
   return function checkToken(candidate, address) {
     const sender = toSender(address);
     const waitMs = attempts.peek(sender);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse, sendAllowed } from '../errors/problem.ts';
 import { MAX_TARGET_LENGTH } from '../limits.ts';
-import { decodePercent, readPath, type Spelling, spellPath } from '../request/paths.ts';
+import { BADLY_ENCODED, decodePercent, readPath, type Spelling, spellPath, UNENCODED } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
 import { ALL_METHODS, METHODS, type Step } from '../request/step.ts';
@@ -52,7 +52,7 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
       return;
     }
     if (!WRITTEN.test(target)) {
-      refuse(req, res, 400, 'The address has a character that must be percent-encoded.');
+      refuse(req, res, 400, UNENCODED);
       return;
     }
     const reading = readPathOf(rawPath);
@@ -123,7 +123,7 @@ function toOriginForm(raw: string, host: string | undefined): string | undefined
 function refuseSearch(search: string): string | undefined {
   if (!search.includes('%')) return undefined;
   if (/%00/.test(search) || decodePercent(search) === undefined) {
-    return 'The address has a malformed or forbidden percent-encoding.';
+    return BADLY_ENCODED;
   }
   return undefined;
 }

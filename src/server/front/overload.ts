@@ -9,7 +9,7 @@ import { sendProblem } from '../errors/problem.ts';
 import type { Count } from '../request/counters.ts';
 import { isApiPath, toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendBody } from '../request/send-body.ts';
+import { HTML_TYPE, sendBody } from '../request/send-body.ts';
 import { isRead, type Step } from '../request/step.ts';
 import { createRenderLimiter, type RenderLimiter } from './render-limiter.ts';
 
@@ -190,7 +190,7 @@ export function sendBusy(req: IncomingMessage, res: ServerResponse, reason: Over
     ? `<p>${tell('The site has too many visitors at the moment. This page reloads in a few seconds.')} <a href="">${tell('Try again')}</a></p>`
     : `<p>${tell(POSTED)}</p>`;
   sendBody(res, 503, {
-    type: 'text/html; charset=utf-8',
+    type: HTML_TYPE,
     body: renderPlainPage(language, tell('One moment, please'), body),
   });
 }

@@ -4,6 +4,7 @@ import { basename, extname, join, relative, sep } from 'node:path';
 import type { Logger } from 'pino';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../limits.ts';
+import { HTML_TYPE } from '../request/send-body.ts';
 import { isUnfinished, untilBuilt } from '../request/unfinished-build.ts';
 
 /** One encoding of a file. */
@@ -48,7 +49,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.webmanifest': 'application/manifest+json',
   '.txt': 'text/plain; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
+  '.html': HTML_TYPE,
   '.xml': 'application/xml',
   '.wasm': 'application/wasm',
   '.mp4': 'video/mp4',

@@ -7,6 +7,7 @@ import { BUILD_HEADER, DIGEST_HEADER, NDJSON_TYPE } from '../../shared/wire/prot
 import { VisitorGone } from '../request/http-error.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { HTML_TYPE } from '../request/send-body.ts';
 import { POST_METHODS, READ_METHODS } from '../request/step.ts';
 import type { Redirect } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
@@ -78,7 +79,7 @@ export function setDocumentHeaders(answer: Answer, { payload, status, nonce }: D
   const canCache = status < 400 && response.req.method !== 'POST';
   setPageHeaders(answer, canCache ? PRIVATE_CACHING : 'no-store');
   setStatus(answer, status, digestOf(payload.errors));
-  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.setHeader('Content-Type', HTML_TYPE);
   response.setHeader('Content-Security-Policy', policy.forNonce(nonce));
   response.setHeader('Content-Security-Policy-Report-Only', policy.reportOnly());
   response.setHeader('X-Accel-Buffering', 'no');

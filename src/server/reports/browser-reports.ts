@@ -133,7 +133,7 @@ function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | 
   return {
     kind: 'csp',
     details: { directive, blocked },
-    extra: toExtra({ directive, blocked, ...readPlace(body) }, body, ['sample', 'disposition'], sender.scrubber),
+    extra: toExtra({ directive, blocked, ...readLocation(body) }, body, ['sample', 'disposition'], sender.scrubber),
     source,
   };
 }
@@ -141,13 +141,13 @@ function readViolation(body: JsonRecord, sender: ReportSender): ReportContent | 
 /** Reads the script of a report: of a build, or another one of this site, without versions. A page is not a source. */
 function readSource(body: JsonRecord, sender: ReportSender): StackFrame | 'other-host' | undefined {
   const file = toReportedFile(body.sourceFile, sender);
-  const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
-  if (file.startsWith('client/')) return { file, ...place };
+  const position = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
+  if (file.startsWith('client/')) return { file, ...position };
   if (!URL.canParse(file)) return undefined;
   const { origin, pathname } = new URL(file);
   if (!sender.isOurs(origin)) return 'other-host'; // whose owner alone can change it
   if (!/\.m?js$/.test(pathname)) return undefined;
-  return { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...place };
+  return { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...position };
 }
 
 /** Returns the host of the blocked URL, or the word that the browser reports instead. */
@@ -179,10 +179,10 @@ function readNotice(
   if (typeof id !== 'string' || !/^[\w.-]{1,100}$/.test(id)) return 'malformed';
   if (typeof body.sourceFile === 'string' && FOREIGN.test(body.sourceFile)) return 'extension';
   const shown = ['message', 'anticipatedRemoval'];
-  return { kind, details: { id }, extra: toExtra({ id, ...readPlace(body) }, body, shown, scrubber) };
+  return { kind, details: { id }, extra: toExtra({ id, ...readLocation(body) }, body, shown, scrubber) };
 }
 
-function readPlace(body: JsonRecord): Record<string, string | number> {
+function readLocation(body: JsonRecord): Record<string, string | number> {
   const file = toLine(body.sourceFile, 2 * MAX_VALUE_LENGTH);
   const line = toPosition(body.lineNumber);
   const column = toPosition(body.columnNumber);

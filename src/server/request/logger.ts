@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { styleText } from 'node:util';
 import pino from 'pino';
 import { KiB, MiB, Minute, Second } from '../../shared/units.ts';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import type { Count } from './counters.ts';
 
 interface LoggerOptions {
@@ -184,7 +185,7 @@ interface RequestEntry {
 function toRequestLine(line: string): string | undefined {
   if (!line.includes('"msg":"request"')) return undefined;
   const { time, method, path, status, ms, digest, gone, broken } = JSON.parse(line) as RequestEntry;
-  if (path.startsWith('/assets/') && status < 400) return '';
+  if (path.startsWith(ASSET_PREFIX) && status < 400) return '';
   const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
   const clock = styleText('gray', new Date(time).toTimeString().slice(0, 8));
   const after = [digest, gone && 'the visitor left', broken && 'it broke off']

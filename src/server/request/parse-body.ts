@@ -31,6 +31,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+export const NO_BODY = 'The request has no body.';
 export const TOO_MANY_FIELDS: EngineText = `The form has more than ${MAX_FORM_FIELDS} fields.`;
 
 /** No keyboard can type it, and PostgreSQL does not store it. */
@@ -76,7 +77,7 @@ export function groupFields<Value>(fields: Iterable<readonly [name: string, Valu
  */
 export function parseJson(bytes: Uint8Array, nodes = MAX_JSON_NODES): unknown {
   const text = decodeUtf8(bytes);
-  if (text.trim() === '') throw badRequest('The request has no body.');
+  if (text.trim() === '') throw badRequest(NO_BODY);
   const shape = measureJson(bytes);
   if (shape.depth > MAX_JSON_DEPTH) throw badRequest('The JSON is nested too deeply.');
   if (shape.nodes > nodes) throw new HttpError(413, `The JSON has more than ${nodes} parts.`);

@@ -16,6 +16,10 @@ export function withDecoded(text: string): string[] {
   return [text, decodePercent(text) ?? text];
 }
 
+/** Refusals of a path, and of a query. */
+export const UNENCODED = 'The address has a character that must be percent-encoded.';
+export const BADLY_ENCODED = 'The address has a malformed or forbidden percent-encoding.';
+
 /** The result for a request's path: its only spelling, or a sentence for the caller. */
 export type Spelling = { readonly path: string } | { readonly refusal: string };
 
@@ -27,7 +31,7 @@ export type Spelling = { readonly path: string } | { readonly refusal: string };
  */
 export function spellPath(raw: string): Spelling {
   if (SPELT.test(raw) && !raw.includes('//') && !DOT_SEGMENT.test(raw)) return { path: raw };
-  if (/[^\x21-\x7e]|#/.test(raw)) return { refusal: 'The address has a character that must be percent-encoded.' };
+  if (/[^\x21-\x7e]|#/.test(raw)) return { refusal: UNENCODED };
   if (!raw.startsWith('/')) return { refusal: 'The address must start with a slash.' };
   if (raw.includes('//') || raw.includes('\\')) return { refusal: 'The address has a doubled slash or a backslash.' };
   if (/%(?:2f|5c|2e)/i.test(raw)) return { refusal: 'The address has an encoded slash, backslash or dot.' };
@@ -35,7 +39,7 @@ export function spellPath(raw: string): Spelling {
   const decoded = decodePercent(raw);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
   if (decoded === undefined || /[\u0000-\u001f\u007f-\u009f]/.test(decoded)) {
-    return { refusal: 'The address has a malformed or forbidden percent-encoding.' };
+    return { refusal: BADLY_ENCODED };
   }
   return { path: encodePath(decoded) };
 }
@@ -116,7 +120,7 @@ export function createOwnsPath(tracker: { readonly paths: readonly string[] } | 
 /** What probes and scrapers request, every second. */
 export const PROBE_PATHS = ['/livez', '/readyz', '/metrics'] as const;
 
-const TAKEN = new RegExp(`^(?:/api|/_data|/_dev|/_check|${PROBE_PATHS.join('|')})(?:/|$)`, 'i');
+const TAKEN = new RegExp(`^(?:/api|${DATA_PREFIX}|/_dev|/_check|${PROBE_PATHS.join('|')})(?:/|$)`, 'i');
 
 /** Paths that Spillway reserves (the table in `docs/recipes/existing-app.md`). */
 export function isTakenPath(path: string): boolean {

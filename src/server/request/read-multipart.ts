@@ -5,15 +5,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Busboy } from '@fastify/busboy';
+import { MULTIPART } from '../../shared/wire/protocol.ts';
 import { FORM_PIECE, MAX_FORM_FIELDS, MAX_FORM_MEMORY } from '../limits.ts';
 import { BodyTooLarge, bodies, type HeldBody } from './body-reader.ts';
 import { badRequest, HttpError } from './http-error.ts';
 import { TOO_MANY_FIELDS } from './parse-body.ts';
 import { createUploadFolder, requireSpace } from './upload-folder.ts';
 
-/** The types of a form: the usual one, and that with files. */
+/** The type of a form without files. */
 export const URL_ENCODED = 'application/x-www-form-urlencoded';
-export const MULTIPART = 'multipart/form-data';
 
 export interface MultipartRequest {
   readonly req: IncomingMessage;

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { ENGLISH, type Language } from '../../shared/rendering/language.ts';
 import { MAX_BREADCRUMBS } from '../../shared/shared-limits.ts';
+import { REQUEST_ID_HEADER } from '../../shared/wire/protocol.ts';
 import { isFromProxy, type ProxyTrust, toClientAddress } from './client-address.ts';
 import { drawRandom } from './draw-random.ts';
 import type { Origins } from './origins.ts';
@@ -280,7 +281,7 @@ export function requestId({ origins, trust, toLanguage }: RequestIdOptions): Ste
       toLanguage,
     });
     setRequestInfo(req, info);
-    res.setHeader('X-Request-Id', id);
+    res.setHeader(REQUEST_ID_HEADER, id);
     next();
   };
 }

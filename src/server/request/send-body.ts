@@ -5,6 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KiB, Millisecond } from '../../shared/units.ts';
 import { NDJSON_TYPE } from '../../shared/wire/protocol.ts';
 
+/** The type of documents. */
+export const HTML_TYPE = 'text/html; charset=utf-8';
+
 /** Sends a whole response that must not be cached. Node leaves out the body of a response to HEAD. */
 export function sendBody(
   res: ServerResponse,

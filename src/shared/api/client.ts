@@ -1,5 +1,6 @@
 import { fetchWithRetry } from '../fetch-with-retry.ts';
 import { Second } from '../units.ts';
+import { REQUEST_ID_HEADER } from '../wire/protocol.ts';
 import type {
   ApiSchema,
   InputOf,
@@ -138,8 +139,14 @@ export class ApiError extends Error {
 export function toClient<Api>(
   call: (method: Method, path: string, input: AnyInput) => Promise<AnyResult>,
 ): Client<Api> {
-  const of = (method: Method) => (path: string, input?: AnyInput) => call(method, path, input ?? {});
-  const methods = { get: of('GET'), post: of('POST'), put: of('PUT'), patch: of('PATCH'), delete: of('DELETE') };
+  const callBy = (method: Method) => (path: string, input?: AnyInput) => call(method, path, input ?? {});
+  const methods = {
+    get: callBy('GET'),
+    post: callBy('POST'),
+    put: callBy('PUT'),
+    patch: callBy('PATCH'),
+    delete: callBy('DELETE'),
+  };
   return methods as unknown as Client<Api>; // the compiler has checked the call
 }
 
@@ -206,7 +213,7 @@ async function* readLines({ body, status, headers }: Response, signal?: AbortSig
     while (reader) {
       const { done, value } = await reader.read().catch(() => {
         signal?.throwIfAborted();
-        throw new ApiError(status, undefined, headers.get('X-Request-Id') ?? '');
+        throw new ApiError(status, undefined, headers.get(REQUEST_ID_HEADER) ?? '');
       });
       if (done) return;
       const lines = (rest + value).split('\n');
@@ -239,7 +246,7 @@ function toForm(body: unknown): FormData | undefined {
 
 function toText(name: string, value: unknown): string {
   const text = String(value);
-  if (text === '[object Object]') throw new TypeError(`"${text}" as ${name} in a form or query`);
+  if (text === '[object Object]') throw new TypeError(`${name} is ${text}`);
   return text;
 }
 

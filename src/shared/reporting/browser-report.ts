@@ -42,7 +42,7 @@ export interface BrowserReport extends ReportOptions {
   readonly via: string;
   readonly kind?: BrowserFailureKind | undefined;
   /** Location of a thrown value without a stack: `https://example.com/assets/home-X7K2.js:1:2048`. */
-  readonly place?: string;
+  readonly location?: string;
   /** The address of the server's failure that the page shows. */
   readonly echo?: string;
   /** From React: the surrounding components, innermost first. */
@@ -54,7 +54,7 @@ export interface BrowserReport extends ReportOptions {
   /** The pattern of the page's route (`/orders/:id`). */
   readonly route?: string;
   /** Called with the address (`7K3QM2XA-9F4W0R6B`) once the server has given it. */
-  readonly onAddress?: (told: ReportedAddress) => void;
+  readonly onAddress?: (reported: ReportedAddress) => void;
 }
 
 /** A possible failure, before it is decided whether to report it. */
@@ -79,7 +79,7 @@ export type ReportDetails = ReportOptions &
 export interface ShownError {
   readonly error: PageError;
   readonly thrown: unknown;
-  readonly onAddress: (told: ReportedAddress) => void;
+  readonly onAddress: (reported: ReportedAddress) => void;
 }
 
 /** The trace that this document belongs to (W3C Trace Context). */

@@ -20,11 +20,17 @@ export const BUILD_HEADER = 'X-Build-Id';
 /** Header of a response with a failure: the failure's address. */
 export const DIGEST_HEADER = 'X-Error-Digest';
 
+/** Header of every response: the request's id, which the log has too. */
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
 /** Content type of one JSON value per line: page data and background actions (`format.ts`), and lists of an API. */
 export const NDJSON_TYPE = 'application/x-ndjson';
 
 /** `Accept` header of a form that is posted in the background: requests data instead of a document. */
 export const ACTION_ACCEPT = 'application/vnd.spillway.action+ndjson';
+
+/** The type of a form with files. */
+export const MULTIPART = 'multipart/form-data';
 
 /** The form field that names the action: `<route id>.<name>`. */
 export const ACTION_FIELD = '_action';

@@ -73,7 +73,7 @@ describe('an envelope without the SDK', () => {
       'something that cannot be read',
     ],
   ])('reports values that are not errors: %#', (thrown, value) => {
-    const { exception } = envelope({ thrown, place: 'https://a.example/assets/a-X.js:1:20' });
+    const { exception } = envelope({ thrown, location: 'https://a.example/assets/a-X.js:1:20' });
     expect(exception).toMatchObject({ type: 'NonError', value });
     expect(exception.stacktrace.frames).toMatchObject([{ filename: 'https://a.example/assets/a-X.js', lineno: 1 }]);
   });

@@ -768,7 +768,7 @@ describe('a client', () => {
     ['a body with files', { params: { id: 7 }, body: { photo: new Blob(), tags: [{ name: 'a' }] } }],
   ])('refuses an object in %s, whose text would be "[object Object]"', async (_where, input) => {
     await expect(remotely((client) => client.put('/todos/:id', input as never))).rejects.toThrow(
-      'as tags in a form or query',
+      'tags is [object Object]',
     );
   });
 

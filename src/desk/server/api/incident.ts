@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
 import { parseAddress } from '#engine/tracker';
+import { DESK_API_PATH } from '../../shared/href.ts';
 import { Change, IncidentSchema, type IncidentShape, Status } from '../../shared/shapes.ts';
 import type { ChangeBy } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
@@ -162,7 +163,7 @@ function toHeaders(incident: IncidentShape, asked: string): Record<string, strin
   return {
     ETag: toIncidentTag(incident),
     ...(parseAddress(asked)?.digest !== digest && {
-      'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
+      'Content-Location': `${DESK_API_PATH}/incidents/${digest}?${new URLSearchParams({ environment })}`,
     }),
   };
 }

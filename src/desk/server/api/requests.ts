@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_NOTE_LENGTH, SORTS, WITHIN } from '../../shared/choices.ts';
+import { MAX_NOTE_LENGTH, RESOLVE_CHOICES, SORTS, WITHIN } from '../../shared/choices.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
 import { firsts, MAX_FILTER_LENGTH } from '../read-view.ts';
 import { parseCursor } from '../store/cursor.ts';
@@ -87,7 +87,7 @@ const NewStatus = z
     z.strictObject({
       state: z.literal('resolved'),
       in: z
-        .enum(['now', 'next'])
+        .enum(firsts(RESOLVE_CHOICES))
         .default('now')
         .describe(
           '`next`: releases that already run can still have the failure. In a release that is first started later, it is a regression.',

@@ -1,4 +1,5 @@
 import { toIsoTime } from '../../../shared/words.ts';
+import { SIDES } from '../../shared/choices.ts';
 import { toIncidentHref } from '../../shared/href.ts';
 import { toCount, toPlural } from '../../shared/words.ts';
 import type { ClaimedMessage, NotificationEvent } from '../store/notification-table.ts';
@@ -78,7 +79,7 @@ function listFacts({ incident }: MessageItem): readonly (readonly [name: string,
   const { location, locationLine, route, counts, visitors, lastRelease } = incident;
   const file = location && (locationLine === undefined ? location.path : `${location.path}:${locationLine}`);
   const where = [route, location?.function && `${location.function}()`, file].filter(Boolean).join(' · ');
-  const sides = (['server', 'browser'] as const).filter((side) => counts[side] > 0);
+  const sides = SIDES.filter((side) => counts[side] > 0);
   const times = sides.map((side) => `${toCount(counts[side])} on the ${side}`).join(', ');
   return [
     ...(where ? [['Where', where] as const] : []),

@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from '#engine/tracker';
+import { SIDES } from '../../shared/choices.ts';
 import { MAX_OCCURRENCES_PER_HOUR } from '../desk-limits.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, splitKey, toIncidentKey } from './incident-key.ts';
@@ -68,7 +69,7 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 
   /** Reports whether some occurrences were only counted. */
   function isSampled(key: IncidentKey): Promise<boolean> {
-    const isFull = ['server', 'browser'].map((side) => `${side}_count > ${MAX_OCCURRENCES_PER_HOUR}`);
+    const isFull = SIDES.map((side) => `${side}_count > ${MAX_OCCURRENCES_PER_HOUR}`);
     return exists(sql, `SELECT 1 FROM desk_hours WHERE key = ? AND (${isFull.join(' OR ')})`, [key]);
   }
 

@@ -143,18 +143,21 @@ function withVersion(name: string, version = ''): string {
 
 /** Presents a breadcrumb. A breadcrumb without a message, as SDKs record them, gets one from its data. */
 function presentBreadcrumb({ at, category, message, level = 'info', data = {} }: Breadcrumb): BreadcrumbShape {
-  const told = message === '' ? tell(category, data) : { words: message, names: [] };
-  const pairs = toPairs(data).filter(([name]) => !told.names.includes(name));
-  return { at, category, message: told.words, level, data: pairs };
+  const { words, names } = message === '' ? describeData(category, data) : { words: message, names: [] };
+  const pairs = toPairs(data).filter(([name]) => !names.includes(name));
+  return { at, category, message: words, level, data: pairs };
 }
 
-interface Told {
+interface Description {
   readonly words: string;
   /** Data that the words already include. */
   readonly names: readonly string[];
 }
 
-function tell(category: string, { method, url, status_code: status, from, to }: NonNullable<Breadcrumb['data']>): Told {
+function describeData(
+  category: string,
+  { method, url, status_code: status, from, to }: NonNullable<Breadcrumb['data']>,
+): Description {
   if ((category === 'fetch' || category === 'xhr') && url !== undefined) {
     const words = [method, url, status].filter((part) => part !== undefined).join(' ');
     return { words, names: ['method', 'url', 'status_code'] };

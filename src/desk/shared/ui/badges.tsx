@@ -1,4 +1,4 @@
-import { KIND_WORDS } from '../choices.ts';
+import { KIND_WORDS, SIDES } from '../choices.ts';
 import type { FullShape, IncidentKind, SideCounts, StatusShape } from '../shapes.ts';
 import { toCount, toStateWord } from '../words.ts';
 import styles from './badges.module.css';
@@ -22,7 +22,7 @@ export function StateBadge({ status }: { readonly status: StatusShape }) {
 
 /** Counts per side. */
 export function Sides({ counts }: { readonly counts: SideCounts }) {
-  const sides = (['server', 'browser'] as const).filter((side) => counts[side] > 0);
+  const sides = SIDES.filter((side) => counts[side] > 0);
   return (
     <span className={styles.sides}>
       {sides.map((side) => (

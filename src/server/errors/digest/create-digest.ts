@@ -23,7 +23,7 @@ export const DIGEST_RULE = 2;
 export interface DigestInput {
   /** Set if the kind does not follow from the error, such as `csp` or `blocked-loop`. */
   readonly kind?: FailureKind;
-  readonly side: 'server' | 'browser';
+  readonly side: Failure['side'];
   /** Outermost first; empty for a failure without an error. */
   readonly errors: readonly ErrorRecord[];
   /** The route's pattern. It only counts if nothing in the source does. */

@@ -7,6 +7,7 @@ import {
   HELPER_FILE,
   HELPER_NAME,
   LOCATION_LENGTH,
+  TABLE_FILE,
   VERSION,
 } from '../../../shared/location-format.mjs';
 import { isProductCode } from '../../../shared/whose-code.mjs';
@@ -211,7 +212,7 @@ function toOwner(path: string): CodeOwner {
 export function loadLocationTable(dist: string): LocationTable {
   let json: string;
   try {
-    json = readFileSync(join(dist, 'sites.json'), 'utf8');
+    json = readFileSync(join(dist, TABLE_FILE), 'utf8');
   } catch {
     return emptyLocationTable;
   }

@@ -21,7 +21,7 @@ const POSTGRES_DUPLICATE = /\b(Key \(([^()]{1,200})\)=\()[^)\n]+/g;
 /** Headers whose value reaches to the end of the line. */
 const LINE_HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i;
 
-const PLAIN_WORD = /^[A-Za-z]{1,15}$/;
+const WORD_VALUE = /^[A-Za-z]{1,15}$/;
 const MAY_BE_A_WORD = /pass|pwd|secret/i;
 
 /** Where a bare value ends. */
@@ -117,7 +117,7 @@ function readList(text: string, from: number): { items: readonly Item[]; end: nu
 
 /** `Unexpected token: punc` and `[ 'session', 'user' ]` have no secret. But a password can be a plain word. */
 function isWord(value: string, name: string): boolean {
-  return PLAIN_WORD.test(value) && !MAY_BE_A_WORD.test(name);
+  return WORD_VALUE.test(value) && !MAY_BE_A_WORD.test(name);
 }
 
 interface Span {

@@ -20,7 +20,7 @@ const MAX_JWT_PARTS = 5;
 const SCHEME = /\b(bearer|basic|negotiate)(\s{1,3})([\w\-.~+/=]{4,})/gi;
 
 /** `Bearer authentication failed` describes an error. */
-const PLAIN_WORD = /^[A-Z]?[a-z]{1,20}[.:]?$/;
+const SCHEME_WORD = /^[A-Z]?[a-z]{1,20}[.:]?$/;
 
 /**
  * Keys with the prefix of a known service: AWS, GitHub, GitLab, Stripe, Slack, Google, npm, OpenAI and Anthropic,
@@ -123,7 +123,7 @@ function redactTokens(dotted: string): string {
 }
 
 function redactCredential(written: string, scheme: string, space: string, credential: string): string {
-  return PLAIN_WORD.test(credential) ? written : `${scheme}${space}${REDACTED}`;
+  return SCHEME_WORD.test(credential) ? written : `${scheme}${space}${REDACTED}`;
 }
 
 function redactCards(text: string): string {

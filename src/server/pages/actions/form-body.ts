@@ -2,16 +2,10 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { publicError } from '../../../shared/routing/control-flow.ts';
 import { MAX_ACTION_BYTES } from '../../../shared/shared-limits.ts';
 import { KiB } from '../../../shared/units.ts';
-import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
+import { ACTION_FIELD, MULTIPART } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';
 import { decodeFormText, groupFields, isInUtf8, readContentType } from '../../request/parse-body.ts';
-import {
-  MULTIPART,
-  type MultipartRequest,
-  type ReceivedForm,
-  readMultipart,
-  URL_ENCODED,
-} from '../../request/read-multipart.ts';
+import { type MultipartRequest, type ReceivedForm, readMultipart, URL_ENCODED } from '../../request/read-multipart.ts';
 
 interface FormRequest extends Pick<MultipartRequest, 'limit' | 'admit'> {
   readonly request: ExpressRequest;

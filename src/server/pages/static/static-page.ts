@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { NDJSON_TYPE } from '../../../shared/wire/protocol.ts';
 import { addVary, type Coding, chooseCoding, matchesEtag } from '../../request/request-headers.ts';
-import { endWith } from '../../request/send-body.ts';
+import { endWith, HTML_TYPE } from '../../request/send-body.ts';
 import { loadPage } from '../load-page.ts';
 import { type CachedBody, type CachedStaticPage, type CodedBytes, isGone, toOwnBytes } from '../page-cache.ts';
 import { type Answer, PUBLIC_CACHING, setPageHeaders, setStatus } from '../page-response.ts';
@@ -62,7 +62,7 @@ async function createDocument(html: Buffer, compress: Compress | undefined): Pro
   const bytes = toOwnBytes(html);
   const name = hash('sha1', bytes, 'base64url');
   const coded = await compress?.(bytes, (coding) => `"${name}-${coding}"`);
-  return { type: 'text/html; charset=utf-8', bytes, etag: `"${name}"`, ...(coded && { coded }) };
+  return { type: HTML_TYPE, bytes, etag: `"${name}"`, ...(coded && { coded }) };
 }
 
 async function createData({ server }: PageRuntime, data: string, compress: Compress | undefined): Promise<CachedBody> {

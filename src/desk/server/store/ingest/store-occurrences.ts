@@ -1,3 +1,4 @@
+import { SIDES } from '../../../shared/choices.ts';
 import { FULL_PER_HOUR, MAX_OCCURRENCES_PER_HOUR } from '../../desk-limits.ts';
 import type { IncidentKey } from '../incident-key.ts';
 import { toHour } from '../incident-table.ts';
@@ -67,7 +68,7 @@ async function readHours(sql: Sql, incidents: readonly BatchIncident[]): Promise
  * browser events, and they must not displace those of servers.
  */
 function choose(hour: Pick<BatchHour, 'key' | 'hour' | 'all'>, row: HourRow | undefined): BatchHour {
-  const sides = (['server', 'browser'] as const).map((side) => {
+  const sides = SIDES.map((side) => {
     const stored = hour.all
       .filter((one) => one.side === side)
       .slice(0, Math.max(0, MAX_OCCURRENCES_PER_HOUR - (row?.[`${side}_count`] ?? 0)));

@@ -5,6 +5,7 @@ import {
   isSource,
   type LocationTable,
   parseLocationTable,
+  TABLE_FILE,
   toSourcePath,
   untilBuilt,
 } from '#engine/tracker';
@@ -57,7 +58,7 @@ export function createBuildFiles({ build, dist, withStore }: BuildFilesOptions) 
     /** Reads the functions and statements of a build. @returns undefined if it has none */
     async readLocations(of: string): Promise<LocationTable | undefined> {
       if (locations?.build !== of) {
-        const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
+        const found = of === build ? await readBuilt(TABLE_FILE) : await readStored(of, TABLE_FILE);
         locations = { build: of, table: found && parseTable(found.text) };
       }
       return locations.table;

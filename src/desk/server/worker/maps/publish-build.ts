@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
-import { untilBuilt } from '#engine/tracker';
+import { TABLE_FILE, untilBuilt } from '#engine/tracker';
 import { MAX_BUILD_FILE_BYTES } from '../../desk-limits.ts';
 import type { WithStore } from '../../store/store-holder.ts';
 
@@ -34,14 +34,14 @@ export async function publishBuild(
 
 /** Reports whether the stored table of locations is the same. Then the other files are too, on server and browser. */
 async function hasSites(withStore: WithStore, build: string, dist: string): Promise<boolean> {
-  const path = join(dist, 'sites.json');
+  const path = join(dist, TABLE_FILE);
   if (!existsSync(path)) return true;
-  const kept = await withStore((store) => store.builds.readBuildFile(build, 'sites.json'));
+  const kept = await withStore((store) => store.builds.readBuildFile(build, TABLE_FILE));
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 
 function listBuildFiles(dist: string): readonly string[] {
-  const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
+  const tables = [TABLE_FILE, 'commits.json'].filter((path) => existsSync(join(dist, path)));
   // The tables last, because the table of locations shows that the rest is stored.
   const files = [...listFiles(dist, 'client/assets'), ...listFiles(dist, 'maps'), ...tables];
   return files.filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES);

@@ -18,7 +18,7 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
   const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease } = row;
   const times = counts.server + counts.browser;
   // The selected tab shows the state, unless it has details.
-  const isStateTold = view.state !== status.state || status.isRegression || toStateDetail(status) !== '';
+  const isStateShown = view.state !== status.state || status.isRegression || toStateDetail(status) !== '';
   return (
     <li className={canChange ? `${styles.row} ${styles.tickable}` : styles.row} data-row="">
       {canChange && (
@@ -37,7 +37,7 @@ export function Row({ of: row, list: { now, canChange, view } }: RowProps) {
           </Link>
         </p>
         <p className={styles.facts}>
-          {isStateTold && (
+          {isStateShown && (
             <span title={toStateDetail(status) || undefined}>
               <StateBadge status={status} />
             </span>

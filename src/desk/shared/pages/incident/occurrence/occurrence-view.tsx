@@ -154,8 +154,8 @@ const COMPONENTS = 6;
 
 /** React's component stack, innermost first. Components from the engine's first one outwards are folded. */
 function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
-  const own = components.findIndex(({ place, isProduct }) => place !== '' && !isProduct);
-  const shown = own <= 0 ? COMPONENTS : Math.min(own, MOST_COMPONENTS);
+  const firstOfEngine = components.findIndex(({ place, isProduct }) => place !== '' && !isProduct);
+  const shown = firstOfEngine <= 0 ? COMPONENTS : Math.min(firstOfEngine, MOST_COMPONENTS);
   const outer = components.slice(shown);
   return (
     <Panel title="Components around it">
