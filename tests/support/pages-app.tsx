@@ -208,7 +208,7 @@ export interface ParsedDocument {
   readonly decoder: ReturnType<typeof createDecoder>;
   /** The encoded line in the payload block. */
   readonly head: string;
-  readonly late: readonly string[];
+  readonly deferred: readonly string[];
 }
 
 /**
@@ -218,12 +218,12 @@ export interface ParsedDocument {
  * @throws if a document contains no payload
  */
 export function parsePage(text: string): ParsedDocument {
-  const [head, ...late] = text.startsWith('{') ? text.split('\n').filter((line) => line !== '') : listBlocks(text);
+  const [head, ...deferred] = text.startsWith('{') ? text.split('\n').filter((line) => line !== '') : listBlocks(text);
   if (head === undefined) throw new Error(`There is no payload in: ${text.slice(0, 400)}`);
   const decoder = createDecoder();
   const payload = decoder.head(head) as PagePayload;
-  for (const line of late) decoder.late(line);
-  return { payload, decoder, head, late };
+  for (const line of deferred) decoder.deferred(line);
+  return { payload, decoder, head, deferred };
 }
 
 function listBlocks(html: string): string[] {

@@ -201,7 +201,7 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
     if (rendered.kind !== 'page') throw failures[0] ?? new Error('Not even the error page could be rendered.');
     const body = new PassThrough();
     const html = text(body);
-    await rendered.render.send(body, { lead: '', tail: [], late: undefined });
+    await rendered.render.send(body, { lead: '', tail: [], deferred: undefined });
     if (failures.length > 0) throw failures[0];
     return { status: rendered.error?.status ?? loaded.status, html: (await html).replaceAll('<!-- -->', '') };
   };

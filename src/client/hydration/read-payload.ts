@@ -23,23 +23,23 @@ export function readPayload(): DocumentPayload {
   const payload = decoder.head(block.textContent ?? '') as PagePayload; // written by the same build's server
   if (decoder.pending > 0) {
     const seen = new WeakSet<Element>();
-    const readLate = (): void => {
-      for (const late of document.querySelectorAll(`script[${DEFERRED_ATTRIBUTE}]`)) {
-        if (seen.has(late) || !isWhole(late.textContent)) continue;
-        seen.add(late);
-        decoder.late(late.textContent);
+    const readDeferred = (): void => {
+      for (const script of document.querySelectorAll(`script[${DEFERRED_ATTRIBUTE}]`)) {
+        if (seen.has(script) || !isWhole(script.textContent)) continue;
+        seen.add(script);
+        decoder.deferred(script.textContent);
       }
     };
-    const observer = new MutationObserver(readLate);
+    const observer = new MutationObserver(readDeferred);
     observer.observe(document.documentElement, { childList: true, subtree: true });
     whenParsed(() => {
       observer.disconnect();
-      readLate();
+      readDeferred();
       // A click that leaves the page ends it too, and is no failure.
       const cut = new Error('The connection ended before all of the page was there.');
       setTimeout(() => decoder.abort(cut), LEAVING_TIME);
     });
-    readLate();
+    readDeferred();
   }
   return { payload, etag: block.dataset.etag };
 }

@@ -88,9 +88,9 @@ export function fillShell(
   signal?: AbortSignal,
 ): PageResult {
   const decoder = createDecoder();
-  const [head = '', ...late] = shell.lines ?? [];
+  const [head = '', ...deferred] = shell.lines ?? [];
   const payload = decoder.head(head) as PagePayload;
-  for (const line of late) decoder.late(line);
+  for (const line of deferred) decoder.deferred(line);
   const done = readHoles(holes, decoder, isRefused, signal).then(() => true);
   done.catch(() => {}); // each deferred value has its own rejection
   return { ...shell, payload, done };
@@ -235,7 +235,7 @@ async function readDeferred(
   try {
     for await (const line of lines) {
       if (isPrefetch && /^\[\d+,1,/.test(line)) return false;
-      decoder.late(line);
+      decoder.deferred(line);
       copy?.push(line);
     }
     if (decoder.pending > 0 && !copy) throw new Error('The connection ended before all of the page was there.');

@@ -41,7 +41,7 @@ export abstract class PageRequest {
   #controller: AbortController | undefined;
   #endedBy: Error | undefined;
   #tell: ((reason: Error) => void) | undefined;
-  #tellLate: ((reason: Error) => void) | undefined;
+  #tellDeferred: ((reason: Error) => void) | undefined;
 
   constructor({ match, info, method, path, search, deadlineMs }: PageFacts) {
     this.match = match;
@@ -79,7 +79,7 @@ export abstract class PageRequest {
     this.#endedBy = reason;
     this.#controller?.abort(reason);
     this.#tell?.(reason);
-    this.#tellLate?.(reason);
+    this.#tellDeferred?.(reason);
   }
 
   /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
@@ -87,9 +87,9 @@ export abstract class PageRequest {
     this.#tell = listener;
   }
 
-  /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
+  /** The same for the lines of deferred values. If the request was aborted already, calls the listener immediately. */
   onDeferredAbort(listener: ((reason: Error) => void) | undefined): void {
-    this.#tellLate = listener;
+    this.#tellDeferred = listener;
     if (this.#endedBy) listener?.(this.#endedBy);
   }
 }

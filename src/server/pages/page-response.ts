@@ -124,15 +124,15 @@ export function isKnown({ req }: ExpressResponse, etag: string): boolean {
 /** Sends page data. @param encoded without a head, only lines of deferred values are sent */
 export async function sendEncoded(
   { pageRequest, response }: PageExchange,
-  { head, late }: Pick<Encoded, 'late'> & Partial<Encoded>,
+  { head, deferred }: Pick<Encoded, 'deferred'> & Partial<Encoded>,
 ): Promise<void> {
   response.setHeader('Content-Type', NDJSON_TYPE);
   if (pageRequest.method === 'HEAD') {
     response.end();
-    if (late) pageRequest.abort(new VisitorGone()); // no one waits for deferred values
+    if (deferred) pageRequest.abort(new VisitorGone()); // no one waits for deferred values
     return;
   }
-  if (!late) {
+  if (!deferred) {
     response.end(`${head}\n`);
     return;
   }
@@ -141,7 +141,7 @@ export async function sendEncoded(
   const drained = watchDrain(response);
   if (head === undefined) response.flushHeaders();
   else response.write(`${head}\n`);
-  for await (const line of late) {
+  for await (const line of deferred) {
     if (response.destroyed) return;
     if (!response.write(`${line}\n`)) await drained();
   }

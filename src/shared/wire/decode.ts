@@ -12,7 +12,7 @@ export interface Decoder {
   /** Reads the first line. */
   head(line: string): unknown;
   /** Reads a further line, and settles its promise. */
-  late(line: string): void;
+  deferred(line: string): void;
   /** Rejects all pending and future promises, because no more lines will arrive. */
   abort(error: unknown): void;
   /** Number of promises without their line. */
@@ -41,7 +41,7 @@ interface Deferred {
 /**
  * Decodes the output of `encode`. It evaluates no code and never sets a prototype.
  *
- * `head` and `late` throw an `Error` for a truncated or invalid line: call `abort` then.
+ * `head` and `deferred` throw an `Error` for a truncated or invalid line: call `abort` then.
  */
 export function createDecoder(): Decoder {
   const deferreds = new Map<Id, Deferred>();
@@ -58,7 +58,7 @@ export function createDecoder(): Decoder {
     return deferred.promise;
   }
 
-  function readLate(line: string): void {
+  function readDeferred(line: string): void {
     const [id, failed, frame] = JSON.parse(line) as [Id, 0 | 1, Frame];
     const deferred = deferreds.get(id);
     if (!deferred || (failed !== 0 && failed !== 1)) throw new Error(`unknown promise ${id}`);
@@ -69,7 +69,7 @@ export function createDecoder(): Decoder {
 
   return {
     head: (line) => guard(() => toValue(JSON.parse(line) as Frame, toPromise)),
-    late: (line) => guard(() => readLate(line)),
+    deferred: (line) => guard(() => readDeferred(line)),
     abort(error) {
       aborted ??= { error };
       for (const deferred of listPending()) deferred.settle('rejected', error);

@@ -7,15 +7,16 @@ export interface Encoded {
   /** One line, without its line break. */
   readonly head: string;
   /** A line per promise, in the order in which they settle; undefined without promises. Can be read once. */
-  readonly late: AsyncIterable<string> | undefined;
+  readonly deferred: AsyncIterable<string> | undefined;
 }
 
 export interface EncodeOptions {
   /** Returns what the visitor can see of an error. Called for every `Error` value and every rejection. */
   readonly toError: (error: unknown) => PageError;
   /**
-   * Sets the listener that ends `late` and rejects its pending promises with the reason. Called if there are promises,
-   * and with `undefined` when `late` has ended. Not an `AbortSignal`, which costs as much as ten components.
+   * Sets the listener that ends `deferred` and rejects its pending promises with the reason. Called if there are
+   * promises, and with `undefined` when `deferred` has ended. Not an `AbortSignal`, which costs as much as ten
+   * components.
    */
   readonly onAbort?: (listener: ((reason: unknown) => void) | undefined) => void;
   /** Returns the id of a hole, which gets no line here; undefined for any other promise. */
@@ -27,10 +28,10 @@ export interface EncodeOptions {
  * without `toJSON`. In a deferred value, this becomes a rejection instead.
  */
 export function encode(value: unknown, options: EncodeOptions): Encoded {
-  const late = new DeferredLines(options);
+  const deferred = new DeferredLines(options);
   try {
-    const head = toFrame(value, [], late);
-    return { head, late: late.isUsed ? late.lines() : undefined };
+    const head = toFrame(value, [], deferred);
+    return { head, deferred: deferred.isUsed ? deferred.lines() : undefined };
   } catch (error) {
     holdRejections(value);
     throw error;
@@ -42,9 +43,9 @@ export function encodeHoles(
   holes: ReadonlyMap<string, PromiseLike<unknown>>,
   options: EncodeOptions,
 ): AsyncIterable<string> {
-  const late = new DeferredLines(options, '~'); // the head has its own numbers
-  for (const [id, promise] of holes) late.add(id, promise, [id]);
-  return late.lines();
+  const deferred = new DeferredLines(options, '~'); // the head has its own numbers
+  for (const [id, promise] of holes) deferred.add(id, promise, [id]);
+  return deferred.lines();
 }
 
 /**

@@ -11,22 +11,22 @@ interface DeferredValues {
 }
 
 /** @param base path of the value, for error messages: a deferred value is nested in another value */
-export function toFrame(root: unknown, base: Path, late: DeferredValues): string {
-  return isPlain(root, 0) ? JSON.stringify({ d: root }) : new Frame(base, late).encode(root);
+export function toFrame(root: unknown, base: Path, deferred: DeferredValues): string {
+  return isPlain(root, 0) ? JSON.stringify({ d: root }) : new Frame(base, deferred).encode(root);
 }
 
 /** One value that JSON cannot represent: it gets stand-ins, and a patch for each of them. */
 class Frame {
   readonly #base: Path;
-  readonly #late: DeferredValues;
+  readonly #deferred: DeferredValues;
   readonly #path: Segment[] = [];
   readonly #ancestors: object[] = [];
   readonly #patches: Patch[] = [];
   #patched: Path = [];
 
-  constructor(base: Path, late: DeferredValues) {
+  constructor(base: Path, deferred: DeferredValues) {
     this.#base = base;
-    this.#late = late;
+    this.#deferred = deferred;
   }
 
   encode(root: unknown): string {
@@ -76,7 +76,7 @@ class Frame {
   #visitObject(value: object): unknown {
     if (Object.getPrototypeOf(value) === Object.prototype || Array.isArray(value)) return this.#visitNested(value);
     if (value instanceof Date) return this.#patch('date', Number.isNaN(value.getTime()) ? null : value.getTime());
-    if (value instanceof Error) return this.#patch('error', this.#late.presentError(value));
+    if (value instanceof Error) return this.#patch('error', this.#deferred.presentError(value));
     if (value instanceof URL) return this.#patch('url', value.href);
     if (value instanceof ArrayBuffer) return this.#patch('ArrayBuffer', toBase64(new Uint8Array(value)));
     if (ArrayBuffer.isView(value)) return this.#visitView(value);
@@ -84,7 +84,7 @@ class Frame {
   }
 
   #visitNested(value: object): unknown {
-    if (isThenable(value)) return this.#patch('promise', this.#late.idOf(value, [...this.#base, ...this.#path]));
+    if (isThenable(value)) return this.#patch('promise', this.#deferred.idOf(value, [...this.#base, ...this.#path]));
     if (this.#ancestors.includes(value))
       this.#refuse('part of itself', 'Return data without cycles: an id in place of the object.');
     if (this.#ancestors.length >= MAX_DATA_DEPTH)

@@ -319,7 +319,7 @@ describe('a failure', () => {
     const { status, text } = await app.ask('/page');
     process.off('unhandledRejection', listen);
     expect(status).toBe(200);
-    expect(parsePage(text).late).toHaveLength(1);
+    expect(parsePage(text).deferred).toHaveLength(1);
     expect(leakIn(text)).toBeUndefined();
     expect(unhandled).toEqual([]);
   });

@@ -9,8 +9,8 @@ import { TEST_ERROR_PAGES, TestDocument } from '../../support/pages-app.tsx';
 it('Await shows an already settled value without a flash of the fallback', () => {
   const decoder = createDecoder();
   const values = decoder.head('{"d":[0,1],"p":[["promise",0,0],["promise",0,1]]}') as Promise<string>[];
-  decoder.late('[0,0,{"d":"here"}]');
-  decoder.late('[1,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]');
+  decoder.deferred('[0,0,{"d":"here"}]');
+  decoder.deferred('[1,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]');
   const engine = {
     ...{ host: '', document: TestDocument, errorPages: TEST_ERROR_PAGES, modules: new Map(), styles: new Map() },
     toPageError: toShownError,

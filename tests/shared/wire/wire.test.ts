@@ -13,17 +13,17 @@ const options: EncodeOptions = { toError: () => FAILURE };
 
 /** Encodes, sends and decodes a value. Every promise in it has settled. */
 async function sendAcross(value: unknown, encodeOptions = options): Promise<unknown> {
-  const { head, late } = encode(value, encodeOptions);
+  const { head, deferred } = encode(value, encodeOptions);
   const decoder = createDecoder();
   const result = decoder.head(head);
-  for await (const line of late ?? []) decoder.late(line);
+  for await (const line of deferred ?? []) decoder.deferred(line);
   expect(decoder.pending).toBe(0);
   return result;
 }
 
-async function toLines(late: AsyncIterable<string> | undefined): Promise<string[]> {
+async function toLines(deferred: AsyncIterable<string> | undefined): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of late ?? []) lines.push(line);
+  for await (const line of deferred ?? []) lines.push(line);
   return lines;
 }
 
@@ -152,7 +152,7 @@ function asReceived(value: unknown): unknown {
 it('plain JSON is encoded like JSON.stringify', () => {
   fc.assert(
     fc.property(anyJson, (value) => {
-      expect(encode(value, options)).toEqual({ head: `{"d":${JSON.stringify(value)}}`, late: undefined });
+      expect(encode(value, options)).toEqual({ head: `{"d":${JSON.stringify(value)}}`, deferred: undefined });
     }),
   );
 });
@@ -247,8 +247,8 @@ describe('promises', () => {
   it('share an id if they are identical', async () => {
     const one = Promise.resolve(1);
     const outer = Promise.resolve({ one });
-    const { late } = encode({ a: one, b: one, outer }, options);
-    expect(await toLines(late)).toHaveLength(2);
+    const { deferred } = encode({ a: one, b: one, outer }, options);
+    expect(await toLines(deferred)).toHaveLength(2);
     const received = (await sendAcross({ a: one, b: one, outer })) as {
       a: unknown;
       b: unknown;
@@ -259,13 +259,13 @@ describe('promises', () => {
   });
 
   it('have the fields that use() reads before their handlers run', async () => {
-    const { head, late } = encode({ ok: Promise.resolve(7), bad: Promise.reject(new Error('x')) }, options);
+    const { head, deferred } = encode({ ok: Promise.resolve(7), bad: Promise.reject(new Error('x')) }, options);
     const decoder = createDecoder();
     const { ok, bad } = decoder.head(head) as { ok: DeferredPromise; bad: DeferredPromise };
     expect([ok.status, bad.status, decoder.pending]).toEqual(['pending', 'pending', 2]);
     const seen: unknown[] = [];
     void ok.then(() => seen.push(ok.status, ok.value));
-    for await (const line of late ?? []) decoder.late(line);
+    for await (const line of deferred ?? []) decoder.deferred(line);
     expect([ok.status, ok.value, bad.status]).toEqual(['fulfilled', 7, 'rejected']);
     expect(bad.reason).toEqual(new WireFailure(FAILURE));
     await ok;
@@ -291,7 +291,7 @@ describe('promises', () => {
         throw new Error('the disk is full');
       },
     };
-    expect(await toLines(encode(Promise.reject(new Error('x')), broken).late)).toEqual([
+    expect(await toLines(encode(Promise.reject(new Error('x')), broken).deferred)).toEqual([
       '[0,1,{"d":{"kind":"failure","status":500}}]',
     ]);
   });
@@ -305,9 +305,9 @@ describe('promises', () => {
       return { kind: 'failure', status: 500 };
     };
     const pending = () => new Promise(() => {});
-    const { late } = encode([Promise.resolve(1), pending(), pending()], { toError, onAbort: aborter.onAbort });
+    const { deferred } = encode([Promise.resolve(1), pending(), pending()], { toError, onAbort: aborter.onAbort });
     setTimeout(() => aborter.abort(ended), 5);
-    expect(await toLines(late)).toEqual([
+    expect(await toLines(deferred)).toEqual([
       '[0,0,{"d":1}]',
       '[1,1,{"d":{"kind":"failure","status":500}}]',
       '[2,1,{"d":{"kind":"failure","status":500}}]',
@@ -318,11 +318,11 @@ describe('promises', () => {
 
   it('are rejected by abort, including later ones', async () => {
     const inner = new Promise(() => {});
-    const { head, late } = encode({ a: new Promise(() => {}), b: tick(1).then(() => ({ inner })) }, options);
+    const { head, deferred } = encode({ a: new Promise(() => {}), b: tick(1).then(() => ({ inner })) }, options);
     const decoder = createDecoder();
     const { a, b } = decoder.head(head) as { a: DeferredPromise; b: DeferredPromise };
-    const first = await late?.[Symbol.asyncIterator]().next();
-    decoder.late(String(first?.value));
+    const first = await deferred?.[Symbol.asyncIterator]().next();
+    decoder.deferred(String(first?.value));
     const lost = new Error('connection lost');
     const { inner: revived } = (await b) as { inner: DeferredPromise };
     decoder.abort(lost);
@@ -363,11 +363,11 @@ describe('malformed lines', () => {
   });
 
   it.each(['', 'null', '[5,0,{"d":1}]', '[0,2,{"d":1}]', '[0,0]', '[0,1,{"d":"no page error"}]'])(
-    'late: %s',
+    'deferred: %s',
     (line) => {
       const decoder = createDecoder();
       decoder.head('{"d":0,"p":[["promise",0]]}');
-      expect(() => decoder.late(line)).toThrow('truncated or is not in the wire format');
+      expect(() => decoder.deferred(line)).toThrow('truncated or is not in the wire format');
       expect(decoder.pending).toBe(1);
     },
   );

@@ -48,8 +48,8 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return sendRedirectData(exchange, loaded);
   const page = encodePage(exchange, loaded);
-  const { head, late } = page.encoded;
-  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(runtime.server.manifest, head));
+  const { head, deferred } = page.encoded;
+  const etag = deferred || page.loaded.errors ? undefined : (version ?? toEtag(runtime.server.manifest, head));
   setPageHeaders(exchange, etag ? PRIVATE_CACHING : 'no-store');
   if (etag) response.setHeader('ETag', etag);
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);

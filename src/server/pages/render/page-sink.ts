@@ -22,7 +22,7 @@ export interface PageTexts {
   readonly lead: string;
   /** Payload and entry script, written once after the shell. In pieces, because a joined string is copied. */
   readonly tail: readonly string[];
-  readonly late: AsyncIterable<string> | undefined;
+  readonly deferred: AsyncIterable<string> | undefined;
   /** The page's shell was sent already, so React writes only parts. */
   readonly isResumed?: boolean;
   /** Written after `lead` if more follows the shell. */
@@ -94,7 +94,7 @@ export class PageSink {
     texts: PageTexts,
     { styles = '', takeStyles, onEnd, onFailed }: PageSinkOptions = {},
   ) {
-    const { lead, tail, late } = texts;
+    const { lead, tail, deferred } = texts;
     this.#target = target;
     this.#whenStreaming = texts.whenStreaming ?? '';
     this.#onEnd = onEnd;
@@ -103,8 +103,8 @@ export class PageSink {
     this.#takeStyles = takeStyles;
     this.#atBoundary = texts.isResumed ?? false;
     this.#tail = [...tail];
-    this.#deferredEnded = late === undefined;
-    if (late) void this.#pump(late);
+    this.#deferredEnded = deferred === undefined;
+    if (deferred) void this.#pump(deferred);
     target.on('drain', () => {
       this.#isFull = false;
       this.#tell('drain');
@@ -187,8 +187,8 @@ export class PageSink {
     return markup;
   }
 
-  async #pump(late: AsyncIterable<string>): Promise<void> {
-    for await (const line of late) {
+  async #pump(deferred: AsyncIterable<string>): Promise<void> {
+    for await (const line of deferred) {
       if (this.#finished) return;
       this.inject(`<script type="application/json" ${DEFERRED_ATTRIBUTE}>${toScriptText(line)}</script>`);
     }

@@ -118,7 +118,7 @@ function toEngine({ runtime, pageRequest, nonce }: RenderOptions, payload: PageP
     onStyles: (collect) => render.styles.add(collect),
     // By identity, because a thrown object can look like a page error, and its message is not for visitors.
     toPageError: (thrown) =>
-      shownErrors.find((known) => known === thrown) ?? render.onLateError(toDeferredError(thrown)),
+      shownErrors.find((known) => known === thrown) ?? render.onDeferredError(toDeferredError(thrown)),
     onRoute(id) {
       render.innermost = id;
     },
@@ -129,7 +129,7 @@ function toAttempt(disposition: Disposition, routeId: string): Attempt {
   return disposition.kind === 'error' ? { kind: 'failed', error: disposition.error, routeId } : disposition;
 }
 
-function toLateAttempt(error: PageError, routeId: string): Attempt | undefined {
+function toDeferredAttempt(error: PageError, routeId: string): Attempt | undefined {
   const { kind, status, location } = error;
   if (kind === 'redirect' && location !== undefined) return { kind, status, location };
   return kind === 'failure' || kind === 'public' ? undefined : { kind: 'failed', error, routeId };
@@ -208,8 +208,8 @@ export class Render {
   send(target: PageTarget, texts: PageTexts): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#sink = new PageSink(target, texts, {
-        styles: this.#shellStyles + this.#takeLateStyles(),
-        takeStyles: this.#takeLateStyles,
+        styles: this.#shellStyles + this.#takeNewStyles(),
+        takeStyles: this.#takeNewStyles,
         onEnd: () => {
           this.#end();
           resolve();
@@ -235,8 +235,8 @@ export class Render {
    * Before anything is sent, a deferred value that ends with a control-flow response replaces the page, as it does in
    * the shell. Failures and public errors only replace their own part of the page.
    */
-  onLateError(error: PageError): PageError {
-    this.#early ??= toLateAttempt(error, this.innermost);
+  onDeferredError(error: PageError): PageError {
+    this.#early ??= toDeferredAttempt(error, this.innermost);
     return error;
   }
 
@@ -278,7 +278,7 @@ export class Render {
   };
 
   /** After the shell, a failure only costs the styles. */
-  readonly #takeLateStyles = (): string => {
+  readonly #takeNewStyles = (): string => {
     try {
       return this.styles.take();
     } catch (error) {

@@ -32,9 +32,9 @@ export function writeDocument(
   const { manifest, policy } = runtime.server;
   // A failed render does not show the loaded page.
   const isAsLoaded = rendered.payload === page.payload;
-  const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(pageRequest));
+  const { head, deferred } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(pageRequest));
   lines?.push(head);
-  const isCacheable = !late && !rendered.payload.errors;
+  const isCacheable = !deferred && !rendered.payload.errors;
   const etag = isCacheable ? ` data-etag="${escapeHtml(toEtag(manifest, page.loaded.version ?? head))}"` : '';
   return rendered.render.send(target, {
     lead: toEarlyScript(policy, nonce) + (nonce === undefined ? '' : (trace ?? toTraceMeta(pageRequest.info.trace))),
@@ -43,13 +43,13 @@ export function writeDocument(
       toScriptText(head),
       `</script>${toEntryScripts(manifest.entry.script, policy, nonce)}`,
     ],
-    late: late && lines ? copyLines(late, lines) : late,
+    deferred: deferred && lines ? copyLines(deferred, lines) : deferred,
     whenStreaming: nonce === undefined || pageRequest.isFull ? undefined : askForFull(pageRequest),
   });
 }
 
-async function* copyLines(late: AsyncIterable<string>, lines: string[]): AsyncGenerator<string, void> {
-  for await (const line of late) {
+async function* copyLines(deferred: AsyncIterable<string>, lines: string[]): AsyncGenerator<string, void> {
+  for await (const line of deferred) {
     lines.push(line);
     yield line;
   }

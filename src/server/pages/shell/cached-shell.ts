@@ -53,9 +53,9 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
   });
   if (encoded.loaded.errors) return toFailed(encoded.loaded);
   const { payload } = encoded;
-  const { head, late = [] } = encoded.encoded;
+  const { head, deferred = [] } = encoded.encoded;
   const lines: string[] = [];
-  for await (const line of late) lines.push(line);
+  for await (const line of deferred) lines.push(line);
   if (misplaced[0]) return toFailed(withFailure(pageRequest, loaded, misplaced[0]));
 
   const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
@@ -66,7 +66,7 @@ async function renderShell(runtime: PageRuntime, pageRequest: SharedPageRequest)
   if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));
   const { text, postponed } = rendered.render.prerendered ?? { text: '', postponed: undefined };
   const target = new MemoryTarget();
-  const page = { ...encoded, encoded: { head, late: each(lines) } };
+  const page = { ...encoded, encoded: { head, deferred: each(lines) } };
   await writeDocument({ runtime, pageRequest }, { page, rendered, target, nonce, trace });
   const html = target.bytes.toString().slice(0, -CLOSING.length);
   const data = [head, ...lines].join('\n');

@@ -95,8 +95,8 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
   pageRequest.leave();
 
   const { data, promises } = shell.fill(payload.data, holes);
-  const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(pageRequest)) : undefined;
-  const texts = { lead: '', tail: [], late, isResumed: true };
+  const deferred = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(pageRequest)) : undefined;
+  const texts = { lead: '', tail: [], deferred, isResumed: true };
   const slot = runtime.server.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
   if (postponed === undefined) new PageSink(response, texts, { onFailed: () => response.destroy() }).end();
@@ -121,7 +121,7 @@ async function sendSharedData(exchange: PageExchange, shell: VisitorShell): Prom
     setPageHeaders(exchange, 'no-store');
     response.setHeader(HOLES_HEADER, page.etag);
     const { promises } = shell.fill(page.payload.data, holes);
-    await sendEncoded(exchange, { late: encodeHoles(promises, toEncodeOptions(pageRequest)) });
+    await sendEncoded(exchange, { deferred: encodeHoles(promises, toEncodeOptions(pageRequest)) });
     return true;
   }
   setPageHeaders(exchange, PRIVATE_CACHING);

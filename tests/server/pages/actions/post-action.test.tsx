@@ -117,7 +117,7 @@ describe('an action', () => {
     const { text } = await app.post('/page', '_action=page.save');
     expect(text).toContain('<i>late</i>');
     expect(text).not.toMatch(/<template|<noscript/);
-    expect(parsePage((await app.post('/page', '_action=page.save', DATA)).text).late).toHaveLength(1);
+    expect(parsePage((await app.post('/page', '_action=page.save', DATA)).text).deferred).toHaveLength(1);
   });
 
   it.each(SENDERS)('that outlasts the deadline is not cut, nor is its page, %s', async (_name, headers) => {
@@ -141,8 +141,8 @@ describe('an action', () => {
   it('can return a promise that is rejected while the page is loaded', async () => {
     const save = () => ({ late: sleep(5).then(() => Promise.reject(new CanaryError())) });
     const app = await startPages(table({ save }, { loader: () => sleep(30, 1) }));
-    const { late } = parsePage((await app.post('/page', '_action=page.save', DATA)).text);
-    expect(late).toHaveLength(1);
+    const { deferred } = parsePage((await app.post('/page', '_action=page.save', DATA)).text);
+    expect(deferred).toHaveLength(1);
     expect(app.failures()).toMatchObject([{ origin: 'late', route: '/page' }]);
   });
 

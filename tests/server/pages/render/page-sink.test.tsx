@@ -59,8 +59,8 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     expect(stages[0]).toContain('slow is awaited');
     expect(stages[0]).toContain('id="spillway-payload"');
     expect(stages[1]).not.toContain('slow is here');
-    const { payload, late, decoder } = parsePage(text);
-    expect(late.map((line) => JSON.parse(line)[0])).toEqual([1, 0]);
+    const { payload, deferred, decoder } = parsePage(text);
+    expect(deferred.map((line) => JSON.parse(line)[0])).toEqual([1, 0]);
     expect(decoder.pending).toBe(0);
     await expect((payload.data.page as { slow: Promise<string> }).slow).resolves.toBe('slow is here');
     expect(text.endsWith('</body></html>')).toBe(true);
@@ -120,8 +120,8 @@ it.each(['/page', '/page?_whole=1'])(
     const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(html.length).toBeGreaterThan(200_000);
     expect(html).not.toContain('\uFFFD');
-    const { payload, late, decoder } = parsePage(html);
-    expect(late).toHaveLength(ROWS);
+    const { payload, deferred, decoder } = parsePage(html);
+    expect(deferred).toHaveLength(ROWS);
     expect(decoder.pending).toBe(0);
     const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
     expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));

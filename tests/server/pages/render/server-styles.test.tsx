@@ -53,7 +53,7 @@ it('sends the styles of each part before it, with the nonce', async () => {
     onText: (text) => text.includes('>early<') && gate.resolve('late'),
   });
   const [, nonce] = /style-src [^;]*'nonce-([^']+)'/.exec(String(headers['content-security-policy'])) ?? [];
-  expect(parsePage(text).late).toHaveLength(1);
+  expect(parsePage(text).deferred).toHaveLength(1);
   const at = (part: string) => text.indexOf(part);
   const [early, late] = ['early', 'late'].map((name) => `<style nonce="${nonce}">.${name}{}</style>`);
   expect([early, '</head>', '>early<', late, '>late<'].map((part) => at(part ?? ''))).toEqual(
