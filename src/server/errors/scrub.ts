@@ -162,12 +162,12 @@ function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
   };
 }
 
-/** Anyone can write a stack. But a file of the build identifies the location, and a visitor's cookie must not redact it. */
+/** Anyone can write a stack. But a bundle identifies the location, and a visitor's cookie must not redact it. */
 function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
-  const isBuilt = /^(?:server|client)\/[^:]*$/.test(frame.file);
+  const isOnlyBundle = /^(?:server|client)\/[^:]*$/.test(frame.file);
   return {
     ...frame,
-    file: isBuilt ? frame.file : scrubber.url(frame.file),
+    file: isOnlyBundle ? frame.file : scrubber.url(frame.file),
     function: scrubber.text(frame.function),
   };
 }

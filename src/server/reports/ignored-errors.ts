@@ -1,5 +1,6 @@
 import { readProperty } from '../../shared/reporting/read-property.ts';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
+import { isBundle } from '../errors/digest/location-table.ts';
 import type { ErrorRecord, Failure, RequestRecord } from '../errors/failure.ts';
 
 /** Why an error is not reported: the label `reason` of `spillway_reports_ignored_total`. */
@@ -85,7 +86,7 @@ function hasOwnFrame(errors: Seen['errors'], pageUrl = ''): boolean {
   const origin = /^https?:\/\/[^/?#]+/i.exec(pageUrl)?.[0];
   return errors.some(({ frames }) => {
     return frames.some(({ file }) => {
-      return /^(?:client|server)\//.test(file) || (origin !== undefined && file.startsWith(origin + ASSET_PREFIX));
+      return isBundle(file) || (origin !== undefined && file.startsWith(origin + ASSET_PREFIX));
     });
   });
 }

@@ -4,7 +4,7 @@ import type { FailureKind } from '../../../shared/words.ts';
 import { MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import type { ErrorRecord, Failure, FrameLocation } from '../failure.ts';
 import { findLocation, isProducts } from './find-location.ts';
-import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
+import { type FoundLocation, isBundle, type LocationTable, toFirst } from './location-table.ts';
 import { OBJECT } from './read-error.ts';
 import {
   isMaskedInPart,
@@ -246,7 +246,7 @@ function toSource(error: ErrorRecord | undefined, table: LocationTable): Pick<Ke
 
 /** A location can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
 function hasUnknownBundle({ frames }: ErrorRecord, table: LocationTable): boolean {
-  return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
+  return frames.some(({ file }) => isBundle(file) && !table.has(file));
 }
 
 /** Drops the last word of a long message, because it can be half a word, and half a secret. */

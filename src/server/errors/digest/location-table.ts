@@ -159,6 +159,11 @@ function findPosition(positions: Positions, line: number, column: number): numbe
   return low === 0 ? 0 : (positions[low * 3 - 1] ?? 0);
 }
 
+/** True for a bundle of a build: `server/main.js`, `client/assets/home-X7K2QM2X.js`. */
+export function isBundle(file: string): boolean {
+  return /^(?:client|server)\//.test(file);
+}
+
 /** Scripts in `client` and `server` are bundles. TypeScript there is of a workspace with such folders. */
 const SOURCE = /^(?!node_modules\/)(?:[^:]+\.[cm]?tsx?|(?!(?:client|server)\/)[^:]+\.[cm]?jsx?)$/;
 

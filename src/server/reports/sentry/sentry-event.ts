@@ -1,5 +1,6 @@
 import type { ErrorEvent, Exception, StackFrame as SentryFrame } from '@sentry/core';
 import { toAddress } from '../../../shared/reporting/address.ts';
+import { isBundle } from '../../errors/digest/location-table.ts';
 import type { ErrorRecord, Failure, RequestRecord, StackFrame, ToFailureUrl } from '../../errors/failure.ts';
 import { cutText, trimFailure } from '../../errors/trim.ts';
 import { MAX_EVENT_BYTES } from '../../limits.ts';
@@ -129,14 +130,12 @@ function toFrame(frame: StackFrame): SentryFrame {
     function: frame.function || undefined,
     lineno: frame.line || undefined,
     colno: frame.column || undefined,
-    in_app: isBuilt(frame.file),
+    in_app: isBundle(frame.file),
   };
 }
 
-const isBuilt = (file: string) => /^(?:client|server)\//.test(file);
-
 /** Sentry's prefix for a bundle in any folder. */
-const toFilename = (file: string) => (isBuilt(file) ? `app:///${file}` : file || '<anonymous>');
+const toFilename = (file: string) => (isBundle(file) ? `app:///${file}` : file || '<anonymous>');
 
 function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<string, string>> = {}) {
   const files = new Set(errors.flatMap(({ frames }) => frames.map(({ file }) => file)));
