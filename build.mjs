@@ -11,6 +11,7 @@ import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
+import { listLinkedPackages } from './build/linked-packages.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
@@ -60,7 +61,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: listServerParts(root) })),
     readFile(join(import.meta.dirname, 'bin/require-node.mjs'), 'utf8'),
     readFiles(join(root, publicFolder)),
-    nameRelease(root, listSources(root)),
+    nameRelease(root, listSources(root), listLinkedPackages(root)),
     readCommits(root),
   ]).catch(throwReadable);
 

@@ -12,6 +12,7 @@ import { engineByName } from './import-by-name.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { lazyPackages } from './lazy-packages.mjs';
+import { listPackageFolders } from './linked-packages.mjs';
 import { nodeHttp } from './node-http.mjs';
 import { findOwner, nativePackages } from './packages.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
@@ -141,6 +142,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       ...toDefinitions(dev),
       ...sentryFlags,
       'process.env.SPILLWAY_FOLDER': JSON.stringify(findFolderInWorkspace(root)),
+      'process.env.SPILLWAY_PACKAGES': JSON.stringify(listPackageFolders(root).join()),
     },
     plugins: [
       apart(root, listServerParts(root)),

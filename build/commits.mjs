@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findFolderInWorkspace } from './files.mjs';
 
 /** The latest commits that are recorded, of those that changed code. */
 const mostCommits = 50;
@@ -26,15 +29,19 @@ const codeFiles = ['js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'mts', 'cts'].map((en
  */
 
 /**
- * Reads the latest commits, newest first. The first commit of a repository, or of a shallow clone, is left out, because
+ * Reads the latest commits of the project, or of its workspace, newest first. Their files are named as in frames: those
+ * of the project relative to it, others relative to the workspace. The first commit of a repository, or of a shallow clone, is left out, because
  * it seems to have written everything.
  *
  * @param {string} root
  * @returns {Promise<Commit[]>} empty without Git or outside of a repository
  */
 export async function readCommits(root) {
+  // A project with its own repository, such as a submodule, has only its own commits.
+  const own = existsSync(join(root, '.git')) ? '' : findFolderInWorkspace(root);
+  const cwd = root.slice(0, root.length - own.length);
   const git = (...options) =>
-    promisify(execFile)('git', ['-c', 'core.quotePath=false', ...options], { cwd: root, ...limits });
+    promisify(execFile)('git', ['-c', 'core.quotePath=false', ...options], { cwd, ...limits });
   try {
     const [{ stdout: log }, { stdout: uncommitted }] = await Promise.all([
       git(
@@ -43,13 +50,13 @@ export async function readCommits(root) {
       ),
       git('diff', ...diffOptions, 'HEAD', '--', ...codeFiles),
     ]);
-    return toCommits(log, uncommitted);
+    return toCommits(log, uncommitted, own);
   } catch {
     return [];
   }
 }
 
-function toCommits(log, uncommitted) {
+function toCommits(log, uncommitted, own) {
   const parts = [...log.matchAll(/\0([0-9a-f]{40,64})\0([^\0]*)\0(\d+)\0([^\0]*)\0([^\0]*)/g)];
   const commits = parts.map(([, hash, author, seconds, subject]) => {
     return { hash, author, at: Number(seconds) * 1000, subject, lines: {} };
@@ -57,7 +64,8 @@ function toCommits(log, uncommitted) {
   /** By file: the commits that changed each line. */
   let files = new Map();
   for (const [index, commit] of [...commits.entries()].reverse()) files = applyDiff(files, parts[index][5], [commit]);
-  for (const [file, lines] of applyDiff(files, uncommitted, [])) {
+  for (const [path, lines] of applyDiff(files, uncommitted, [])) {
+    const file = path.startsWith(own) ? path.slice(own.length) : path;
     for (const [index, changedBy] of lines.entries()) {
       for (const { lines } of changedBy ?? []) addLine(lines, file, index + 1);
     }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readJson, toRelative } from './files.mjs';
+import { findFolderInWorkspace, readJson, toRelative } from './files.mjs';
 
 /** What is not a package's own code: its packages, and folders of tools. */
 const OTHERS = /(?:^|[\\/])(?:node_modules|\.[^\\/]*)(?:[\\/]|$)/;
@@ -35,6 +35,12 @@ export function listLinkedPackages(root) {
 /** @param {string} root @returns {string[]} the files of these packages, relative to the root */
 export function listLinkedFiles(root) {
   return listLinkedPackages(root).flatMap((folder) => listOwn(folder).map((path) => toRelative(root, path)));
+}
+
+/** @param {string} root @returns {string[]} their folders in the workspace, such as `packages/ui/` */
+export function listPackageFolders(root) {
+  const workspace = root.slice(0, root.length - findFolderInWorkspace(root).length);
+  return listLinkedPackages(root).map((folder) => `${toRelative(workspace, folder)}/`);
 }
 
 function listOwn(folder) {

@@ -21,18 +21,24 @@ export function readRelease(root, env = process.env) {
  * Returns the name of the release of a build: `0123456789ab-dirty` if tracked files differ from the commit.
  *
  * @param {string[]} paths the files and folders that count. An image that builds has no others
+ * @param {string[]} packages folders of linked packages. An image can lack some of their files, such as tests
  */
-export async function nameRelease(root, paths, env = process.env) {
+export async function nameRelease(root, paths, packages, env = process.env) {
   const release = readRelease(root, env);
   if (env.RELEASE?.trim() || !release) return release;
   // Files can have other modes in an image.
-  const options = ['-c', 'core.fileMode=false', '--no-optional-locks', 'status', '--porcelain', '--untracked-files=no'];
-  try {
-    const { stdout } = await promisify(execFile)('git', [...options, '--', ...paths], { cwd: root, timeout: 5000 });
-    return stdout ? `${release}-dirty` : release;
-  } catch {
-    return release; // no Git, or a folder of another user
-  }
+  const settings = ['-c', 'core.fileMode=false', '--no-optional-locks'];
+  // Empty without Git, in a folder of another user, and for a package of another repository.
+  const git = (...options) =>
+    promisify(execFile)('git', [...settings, ...options], { cwd: root, timeout: 5000 }).then(
+      ({ stdout }) => stdout,
+      () => '',
+    );
+  const changes = await Promise.all([
+    git('status', '--porcelain', '--untracked-files=no', '--', ...paths),
+    ...packages.map((folder) => git('diff', '--name-only', '--diff-filter=d', 'HEAD', '--', folder)),
+  ]);
+  return changes.some(Boolean) ? `${release}-dirty` : release;
 }
 
 function readCommit(root) {

@@ -79,6 +79,23 @@ it('lists a merge as one commit, and the project in a folder of the repository',
   ]);
 });
 
+it('lists the commits of the whole workspace, with the files as frames name them', async () => {
+  git('init', '-q', '-b', 'main');
+  write('package-lock.json', '{}');
+  write('packages/ui/card.tsx', 'c1', 'c2');
+  commit('The first commit');
+  write('packages/ui/card.tsx', 'c1', 'C2');
+  commit('Change a package');
+  write('apps/web/src/a.ts', 'a1');
+  write('apps/api/b.ts', 'b1');
+  commit('Write two apps');
+  expect(await listLines(join(root, 'apps/web'))).toEqual([
+    ['Write two apps', { 'src/a.ts': [[1, 1]], 'apps/api/b.ts': [[1, 1]] }],
+    ['Change a package', { 'packages/ui/card.tsx': [[2, 2]] }],
+    ['The first commit', {}],
+  ]);
+});
+
 it('lists nothing outside of a repository', async () => {
   expect(await readCommits(root)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { listLinkedFiles } from '../../build/linked-packages.mjs';
+import { listLinkedFiles, listPackageFolders } from '../../build/linked-packages.mjs';
 import { createFolder } from '../support/folder.ts';
 import { writeFiles } from './write-files.ts';
 
@@ -11,8 +11,10 @@ it('lists the files of linked packages, also below a hidden folder', () => {
   writeFiles(workspace, {
     'apps/web/package.json': '{ "dependencies": { "lib": "*" } }',
     ...{ 'packages/lib/package.json': '{}', 'packages/lib/index.js': '', 'packages/lib/.git/HEAD': '' },
+    'package-lock.json': '{}',
   });
   mkdirSync(join(web, 'node_modules'));
   symlinkSync(join(workspace, 'packages/lib'), join(web, 'node_modules/lib'), 'junction');
   expect(listLinkedFiles(web)).toEqual(['../../packages/lib/index.js', '../../packages/lib/package.json']);
+  expect(listPackageFolders(web)).toEqual(['packages/lib/']);
 });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nameRelease, readRelease } from '../../build/release.mjs';
@@ -47,8 +48,8 @@ it.each<[string, Record<string, string>]>([
 });
 
 describe('the name of a build', () => {
-  function createClone(): string {
-    const root = createRepository({ 'src/a.ts': 'a', 'docs/a.md': 'a' });
+  function createClone(files: Record<string, string> = {}): string {
+    const root = createRepository({ 'src/a.ts': 'a', 'docs/a.md': 'a', ...files });
     const git = (...args: string[]) => execFileSync('git', args, { cwd: root });
     git('init', '-q');
     git('add', '.');
@@ -62,14 +63,29 @@ describe('the name of a build', () => {
     const commit = readRelease(root, {});
     writeFileSync(join(root, 'docs/a.md'), 'b');
     writeFileSync(join(root, 'src/new.ts'), 'b');
-    expect(await nameRelease(root, ['src', 'package.json'], {})).toBe(commit);
+    expect(await nameRelease(root, ['src', 'package.json'], [], {})).toBe(commit);
     writeFileSync(join(root, 'src/a.ts'), 'b');
-    expect(await nameRelease(root, ['src', 'package.json'], {})).toBe(`${commit}-dirty`);
-    expect(await nameRelease(root, ['src'], { RELEASE: 'v1' })).toBe('v1');
+    expect(await nameRelease(root, ['src', 'package.json'], [], {})).toBe(`${commit}-dirty`);
+    expect(await nameRelease(root, ['src'], [], { RELEASE: 'v1' })).toBe('v1');
+  });
+
+  it('ends in -dirty if a linked package differs, not if it lacks files, as in an image', async () => {
+    const root = createClone({ 'packages/ui/card.ts': 'a', 'packages/ui/card.test.ts': 'a' });
+    const [app, ui] = [join(root, 'src'), join(root, 'packages/ui')];
+    const commit = readRelease(app, {});
+    rmSync(join(ui, 'card.test.ts'));
+    expect(await nameRelease(app, ['.'], [ui], {})).toBe(commit);
+    writeFileSync(join(ui, 'card.ts'), 'b');
+    expect(await nameRelease(app, ['.'], [], {})).toBe(commit);
+    expect(await nameRelease(app, ['.'], [ui], {})).toBe(`${commit}-dirty`);
+    // A linked package of another repository has another commit.
+    expect(await nameRelease(app, ['.'], [tmpdir()], {})).toBe(commit);
+    writeFileSync(join(root, 'src/a.ts'), 'b');
+    expect(await nameRelease(app, ['.'], [tmpdir()], {})).toBe(`${commit}-dirty`);
   });
 
   it('is the commit if Git does not answer', async () => {
-    expect(await nameRelease(createRepository({ '.git/HEAD': COMMIT }), ['src'], {})).toBe('0123456789ab');
-    expect(await nameRelease(createRepository({}), ['src'], {})).toBeUndefined();
+    expect(await nameRelease(createRepository({ '.git/HEAD': COMMIT }), ['src'], [], {})).toBe('0123456789ab');
+    expect(await nameRelease(createRepository({}), ['src'], [], {})).toBeUndefined();
   });
 });

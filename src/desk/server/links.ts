@@ -25,6 +25,14 @@ export function fillLink(
   });
 }
 
+/** Returns the path of a source file from the top of the workspace. Frames of the project have it from the project. */
+export function toWorkspacePath(file: string): string {
+  // The build defines both: `apps/web/` and `packages/ui/,packages/domain/`.
+  const own = process.env.SPILLWAY_FOLDER ?? '';
+  const packages = process.env.SPILLWAY_PACKAGES ?? '';
+  return packages.split(',').some((folder) => folder && file.startsWith(folder)) ? file : own + file;
+}
+
 /** Schemes that run code or open local files. */
 const UNSAFE = /^(?:javascript|data|vbscript|blob|file):/i;
 

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { fillLink } from '../../../src/desk/server/links.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { fillLink, toWorkspacePath } from '../../../src/desk/server/links.ts';
 
 const PLACE = { file: 'src/shared/a b#?.tsx', line: 7, release: 'v1/x', title: '../x?a=1&b=#{digest} \ud83d' };
 
@@ -12,4 +12,13 @@ it.each([
   ],
 ])('all of a text from strangers is escaped in %s, so that none can end its part', (template, isPath, link) => {
   expect(fillLink(template, PLACE, { isPath })).toBe(link);
+});
+
+it('in a workspace, the path of a link begins at its top', () => {
+  const files = ['src/server/product/a.ts', 'legacy/a.js', 'packages/ui/a.tsx'];
+  expect(files.map(toWorkspacePath)).toEqual(files);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('SPILLWAY_FOLDER', 'apps/web/');
+  vi.stubEnv('SPILLWAY_PACKAGES', 'apps/api/,packages/ui/');
+  expect(files.map(toWorkspacePath)).toEqual(['apps/web/src/server/product/a.ts', 'apps/web/legacy/a.js', files[2]]);
 });

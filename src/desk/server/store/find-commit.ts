@@ -42,11 +42,12 @@ export async function findCommit(
 ): Promise<CommitShape | undefined> {
   const began = releases.findLast(({ regressedAt }) => regressedAt !== undefined) ?? releases[0];
   const at = deployments.findIndex(({ id }) => id === began?.build);
-  if (lines.length === 0 || !began || at < 0) return undefined;
+  const [thrower] = lines;
+  if (!thrower || !began || at < 0) return undefined;
   const [all, until, before] = await Promise.all([build, began.build, deployments[at + 1]?.id].map(readCommits));
   const first = all?.findIndex(({ hash }) => hash === until?.[0]?.hash) ?? -1;
   const end = all?.findIndex(({ hash }) => hash === before?.[0]?.hash) ?? -1;
-  if (first < 0) return undefined;
+  if (first < 0 || !all?.some(({ lines: changed }) => Object.keys(changed).some(isNearThrower))) return undefined;
   const commits = all?.slice(first, end < 0 ? undefined : end) ?? [];
   for (const { file, line } of lines) {
     const found = commits.find(({ lines: changed }) => changed[file]?.some(([from, to]) => from <= line && line <= to));
@@ -56,6 +57,11 @@ export async function findCommit(
     }
   }
   return undefined;
+
+  /** If no commit changed such a file, the list lacks the code that threw, and would only blame its callers. */
+  function isNearThrower(file: string): boolean {
+    return file.split('/')[0] === thrower?.file.split('/')[0];
+  }
 
   async function readCommits(of: string | undefined): Promise<Commit[] | undefined> {
     const bytes = of === undefined ? undefined : await readBuildFile(of, 'commits.json');

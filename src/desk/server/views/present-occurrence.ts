@@ -12,7 +12,7 @@ import type {
   RequestShape,
 } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
-import { type DeskLinks, fillLink } from '../links.ts';
+import { type DeskLinks, fillLink, toWorkspacePath } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
 import { presentStory, toOtherExtra, toPairs } from './present-story.ts';
 import { presentTest } from './present-test.ts';
@@ -97,7 +97,9 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
     isEngine: !isProductCode(file),
     isAsync: frame.async === true,
     link:
-      own && sourceLink ? fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) : undefined,
+      own && sourceLink
+        ? fillLink(sourceLink, { file: toWorkspacePath(file), line, column, release, build }, { isPath: true })
+        : undefined,
     source: context && { start: context.start, lines: dedent(context.lines) },
   });
 }

@@ -23,10 +23,10 @@ async function deploy(store: Store, build: string, commits: object[], hasFailed 
   await until(() => Date.now() > at + 1, 'the next millisecond'); // which orders builds and failures
 }
 
-const find = async (store: Store, build: string, ...lines: number[]) =>
+const find = async (store: Store, build: string, ...lines: (number | { file: string; line: number })[]) =>
   findCommit(store.builds, {
     build,
-    lines: lines.map((line) => ({ file: FILE, line })),
+    lines: lines.map((line) => (typeof line === 'number' ? { file: FILE, line } : line)),
     releases: await store.incidents.listReleases(KEY),
     deployments: await store.builds.listDeployments('production'),
   });
@@ -44,4 +44,13 @@ it('the likely commit is the latest of the release that changed a line, the most
   // It is one of the release in which the incident began.
   await deploy(store, 'v3', [commitOf('later', [41, 41]), ...added]);
   expect(await find(store, 'v3', 41)).toMatchObject({ hash: 'near' });
+});
+
+it('no commit is likely if the list lacks the folder of the line that threw, as of a linked package', async () => {
+  const { store } = await useMemoryStore();
+  await deploy(store, 'v1', [commitOf('old')], false);
+  await deploy(store, 'v2', [commitOf('caller', [7, 7]), commitOf('old')]);
+  expect(await find(store, 'v2', { file: 'packages/domain/src/stock.ts', line: 8 }, 7)).toBeUndefined();
+  // The caller can be to blame for a failure in a file that did not change.
+  expect(await find(store, 'v2', { file: 'src/shared/product/price.ts', line: 8 }, 7)).toMatchObject({ line: 7 });
 });
