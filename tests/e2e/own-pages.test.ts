@@ -191,8 +191,7 @@ test('useNavigate reloads the page if the router could not be loaded', async () 
     before: (page) => page.route('**/assets/navigator-*', (route) => route.abort(), { times: 1 }),
   });
   await hydrated(page);
-  await press(page, 'Write');
-  await page.waitForEvent('load');
+  await Promise.all([page.waitForEvent('load'), press(page, 'Write')]);
   await exchanged(page);
   await press(page, 'Write');
   await heading(page, 'Draft');

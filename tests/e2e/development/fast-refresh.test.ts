@@ -392,8 +392,14 @@ describe('a failure', () => {
     // React removes what it did not render when it renders the whole document.
     app.edit(HOME, 'export default function', 'export function');
     await expectProblem('The page "home" does not export a component as its default.');
-    await page.reload();
-    await page.getByText('failure').waitFor({ state: 'attached' });
+    const failures = page.getByText('failure');
+    await poll(async () => {
+      await page.reload(); // the server can still send the page before the edit
+      return failures.waitFor({ state: 'attached', timeout: 3000 }).then(
+        () => true,
+        () => false,
+      );
+    }).toBe(true);
     await expectProblem('The page "home" does not export a component as its default.');
     app.edit(HOME, 'export function', 'export default function');
     await expectMended();
