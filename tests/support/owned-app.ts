@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -142,4 +143,13 @@ export function createVisitor(url: string): Visitor {
         body: fields instanceof FormData ? fields : new URLSearchParams(fields),
       }),
   };
+}
+
+/** Makes an app in `apps/web` of a workspace, whose packages are above it. @returns its folder */
+export function createInWorkspace(workspace: string): string {
+  const app = join(workspace, 'apps/web');
+  mkdirSync(join(workspace, 'apps'));
+  renameSync(createOwnedApp().folder, app);
+  renameSync(join(app, 'node_modules'), join(workspace, 'node_modules'));
+  return app;
 }

@@ -27,7 +27,8 @@ export function createMailer({ smtpUrl, mailFrom }: MailSettings): SendMail | un
       await sendMail(mail);
     } catch (cause) {
       // Nodemailer's error is made in an event of the socket. This one has the caller in its stack.
-      throw new Error('The mail could not be sent.', { cause });
+      const { responseCode, code = 'no code' } = cause as { responseCode?: number; code?: string };
+      throw new Error(`The mail could not be sent (${responseCode ?? code}).`, { cause });
     }
   };
 }

@@ -6,9 +6,9 @@ import { startMailServer } from '../../support/receivers.ts';
 const mail: Mail = { uid: '1', to: ['ada@example.com'], subject: 'News', text: 'The lake is full.' };
 
 it.each([
-  ['the mail server is away', false, { code: 'ESOCKET' }],
-  ['the mail server refuses the mail', true, { responseCode: 550 }],
-])('says which function sent the mail, and nothing of the mail, if %s', async (_when, isUp, cause) => {
+  ['the mail server is away', false, 'ESOCKET', { code: 'ESOCKET' }],
+  ['the mail server refuses the mail', true, '550', { responseCode: 550 }],
+])('says which function sent the mail, and nothing of the mail, if %s', async (_when, isUp, code, cause) => {
   const server = await startMailServer();
   server.answer = '550 <ada@example.com> is unknown here';
   if (isUp) onTestFinished(() => server.close());
@@ -22,6 +22,6 @@ it.each([
     (thrown: Error) => thrown,
   );
   expect(error.stack).toMatch(/at (?:async )?tellAda /);
-  expect(error.message).toBe('The mail could not be sent.');
+  expect(error.message).toBe(`The mail could not be sent (${code}).`);
   expect(error.cause).toMatchObject(cause);
 });
