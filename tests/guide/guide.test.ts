@@ -29,7 +29,7 @@ afterAll(() => {
 /** Responds slowly for London, with 404 for Erlangen and with 500 for New York. */
 async function startWeather() {
   const server = createServer(async ({ url }, res) => {
-    if (url === '/London') await setTimeout(300);
+    if (url === '/London') await setTimeout(1000);
     const status = url === '/London' ? 200 : url === '/Erlangen' ? 404 : 500;
     res.writeHead(status, { 'content-type': 'application/json' }).end('{"degrees":14}');
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hasDesk } from '../support/has-desk.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, readProjectFile, startApp } from '../support/owned-app.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
@@ -181,6 +181,8 @@ describe.each([
 });
 
 it('reports a file that does not export an app, and what to do', async () => {
+  onTestFinished(() => app.write({ 'legacy/app.js': legacy, 'legacy/package.json': legacyPackage }));
+  const legacyPackage = readFileSync(join(app.folder, 'legacy/package.json'), 'utf8');
   app.write({ 'legacy/app.js': 'module.exports = { listen() {} };' });
   await expect(app.start()).rejects.toThrow('./legacy/app.js exports no Express app. End it with');
   app.write({ 'legacy/package.json': '{ "type": "module" }' });

@@ -28,10 +28,12 @@ it('loads only the fonts that a page shows, once, from hashed URLs and without a
   });
   expect(new Set(shown)).toEqual(new Set(['Inter Variable', 'Fira Mono']));
   const ending = 'font/woff2 public, max-age=31536000, immutable';
-  expect(loaded.sort()).toEqual([
-    `/assets/fira-mono-latin-400-normal-*.woff2 ${ending}`,
-    `/assets/inter-latin-wght-normal-*.woff2 ${ending}`,
-  ]);
+  await expect
+    .poll(() => loaded.toSorted())
+    .toEqual([
+      `/assets/fira-mono-latin-400-normal-*.woff2 ${ending}`,
+      `/assets/inter-latin-wght-normal-*.woff2 ${ending}`,
+    ]);
   const preloads = await page
     .locator('head link[rel=preload][as=font]')
     .evaluateAll((links) => links.map((it) => it.getAttribute('href')));

@@ -32,7 +32,7 @@ it.each([
   const photo = page.getByAltText('A lake below a dam');
   const shown = () => photo.evaluate((it: HTMLImageElement) => it.complete && it.naturalWidth > 0);
   await expect.poll(shown).toBe(true);
-  expect(loaded).toEqual([`/assets/${name}-*.webp image/webp public, max-age=31536000, immutable`]);
+  await expect.poll(() => loaded).toEqual([`/assets/${name}-*.webp image/webp public, max-age=31536000, immutable`]);
   const { width, height } = (await photo.boundingBox()) ?? { width: 0, height: 0 };
   expect(Math.round((width / height) * 9)).toBe(16);
   expect(await page.locator('head link[rel=preload][as=image]').count()).toBe(1);

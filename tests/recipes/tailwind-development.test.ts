@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type DevApp, startDevApp } from '../e2e/development/dev-app.ts';
 import { exchanged } from '../e2e/site.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
@@ -36,14 +36,30 @@ export default function Root() {
   page = await browser.newPage({ baseURL: app.url });
   page.setDefaultTimeout(PATIENCE.timeout);
   ({ documents, complaints } = await watch(page));
-  await page.goto('/');
-  await exchanged(page);
-  await page.getByRole('button').click();
+  await open();
 }, 120_000);
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  await app.reset();
+  await open();
+});
 afterAll(async () => {
   await page?.close();
   await app?.stop();
 });
+
+async function open(): Promise<void> {
+  documents.length = 0;
+  complaints.length = 0;
+  await page.goto('/');
+  await exchanged(page);
+  await page.getByRole('button').click();
+}
+
+/** Gives the title a class. */
+function addClass(): void {
+  app.write(HOME, app.read(HOME).replace('className={styles.title}', 'className="pt-[13px] text-water"'));
+}
 
 /** Waits until the painted title has these styles. */
 async function expectTitle(wanted: Readonly<Record<string, string>>): Promise<void> {
@@ -63,12 +79,13 @@ async function expectKept(): Promise<void> {
 
 test('a class added to a component gets its style without a reload', async () => {
   await expectTitle({ 'padding-top': '0px', color: 'rgb(1, 2, 3)' });
-  app.edit(HOME, 'className={styles.title}', 'className="pt-[13px] text-water"');
+  addClass();
   await expectTitle({ 'padding-top': '13px', color: 'rgb(29, 111, 165)' });
   await expectKept();
 });
 
 test('a changed theme value is shown without a reload', async () => {
+  addClass();
   app.edit(SHEET, '#1d6fa5', '#010203');
   await expectTitle({ 'padding-top': '13px', color: 'rgb(1, 2, 3)' });
   await expectKept();

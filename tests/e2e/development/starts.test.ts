@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type DevApp, startDevApp } from './dev-app.ts';
 
 /** Allows for a build under load, which takes seconds (ms). */
@@ -22,6 +22,7 @@ export const product = defineProduct({ settings, services, pages, existingApp: '
 `,
   });
 }, 120_000);
+afterEach(({ task }) => (task.result?.state === 'fail' ? app.reset() : undefined));
 afterAll(() => app?.stop());
 
 /** Sees the page of the last edit. */

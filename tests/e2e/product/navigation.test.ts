@@ -145,7 +145,7 @@ describe('a hash link', () => {
     ] as const) {
       await page.evaluate((to) => Object.assign(document.createElement('a'), { href: to }).click(), hash);
       await page.waitForTimeout(100);
-      expect(await readScroll(page)).toBe(y);
+      await expect.poll(() => readScroll(page)).toBe(y);
     }
     await page.goBack();
     await page.goBack();

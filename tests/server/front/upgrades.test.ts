@@ -227,7 +227,7 @@ describe("an existing app's server", () => {
       client.close();
       await sockets.close();
     });
-    expect(await client.timeout(5000).emitWithAck('ask', 'this')).toBe('heard this');
+    expect(await client.timeout(30_000).emitWithAck('ask', 'this')).toBe('heard this');
     expect(await (await fetch(`http://127.0.0.1:${port}/plain`)).text()).toBe('plain');
     // The app calls next().
     const missing = await fetch(`http://127.0.0.1:${port}/missing`);

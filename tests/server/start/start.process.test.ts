@@ -153,7 +153,7 @@ it.runIf(existsSync('/dev/full')).each(['info', 'fatal'])(
       await setTimeout(150);
     }
     child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await once(child, 'close')).toEqual([0, null]);
     const complaints = said.split('\n').filter((line) => line.startsWith('The log cannot be written'));
     expect(complaints).toHaveLength(level === 'info' ? 1 : 0);
   },

@@ -69,15 +69,11 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
 });
 
 it('a deferred value that no component awaits is sent before the document ends', async () => {
+  const late = createGate<string>();
   const app = await startPages([
-    {
-      id: 'page',
-      path: '/page',
-      view: () => <p>page</p>,
-      server: { loader: () => ({ late: sleep(60, '</body></html>') }) },
-    },
+    { id: 'page', path: '/page', view: () => <p>page</p>, server: { loader: () => ({ late: late.promise }) } },
   ]);
-  const { text, chunks } = await app.ask('/page');
+  const { text, chunks } = await app.ask('/page', { onText: () => late.resolve('</body></html>') });
   expect(chunks[0]?.text).toContain('<p>page</p>');
   expect(chunks[0]?.text).not.toContain('data-late');
   const { payload } = parsePage(text);

@@ -103,8 +103,7 @@ describe('a static page', () => {
     isGone = true;
     vi.advanceTimersByTime(301_000);
     expect((await app.ask('/page')).status).toBe(200);
-    await sleep(50);
-    expect((await app.ask('/page')).status).toBe(status);
+    await expect.poll(async () => (await app.ask('/page')).status).toBe(status);
     isGone = false;
     expect((await app.ask('/page')).status).toBe(200);
   });
