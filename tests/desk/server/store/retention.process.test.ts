@@ -126,6 +126,17 @@ describeStores('retention', (open) => {
     expect((await store.builds.listBuilds()).map(({ id }) => id).sort()).toEqual(left);
   });
 
+  it('deletes the salts from before yesterday and expired sessions', async () => {
+    const { store, driver } = await open();
+    const today = Math.floor(Date.now() / Day);
+    await store.visitors.readSalts([0, today].map((day) => ({ day, salt: `salt ${day}` })));
+    await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
+    await store.sessions.storeSession('1', 0);
+    await retain(store);
+    expect((await store.visitors.readSalts([])).map(({ day }) => day)).toEqual([0]);
+    expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
+  });
+
   it('keeps the position of a live process, even one that stored nothing for long', async () => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
@@ -135,14 +146,10 @@ describeStores('retention', (open) => {
         from: { process, start: { segment: 0, offset: 0 }, next: at },
       });
     }
+    const state = { inFlight: [], memory: 1, heap: { used: 1, limit: 2 }, blockedMs: 0 };
     for (const id of ['alive', 'ended']) {
       const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };
-      await store.processes.storeHeartbeat(start, {
-        inFlight: [],
-        memory: 1,
-        heap: { used: 1, limit: 2 },
-        blockedMs: 0,
-      });
+      await store.processes.storeHeartbeat(start, state);
     }
     await store.processes.storeEnd('ended');
     await driver.run('UPDATE desk_journals SET at = at - ?', [91 * Day]);
