@@ -57,14 +57,6 @@ it('does not let a slow target delay the others, and waits for it when it is sto
   expect((await listDone()).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent']);
 });
 
-it('says so if the failure ended the server', async () => {
-  const { store, notifier, first } = await start();
-  await ingest(store, fullOf({ kind: 'server-exit' }));
-  notifier.wake();
-  await until(() => first.sent.length === 1, 'the message');
-  expect(first.sent[0]?.items[0]?.why).toMatch(/^New incident.*\. It ended the server\.$/);
-});
-
 it('logs a failing target once, without the message, until it accepts something again', async () => {
   const { store, notifier, first, lines } = await start();
   first.answer = () => ({ ...NO, isFinal: true });

@@ -102,6 +102,12 @@ describe('an incident', () => {
     [['Memory 1,946 MiB Heap 1,000 MiB of 1,024 MiB'], 'unclean-death', { ...lastHeard, heap }],
     [['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'], 'hydration', mismatch],
     [
+      ['The text differs.'],
+      'hydration',
+      { contexts: { react: { said: { toString: 1 } } } },
+      'Error: The text differs.',
+    ],
+    [
       ['img-src evil.example', 'add it to contentSources', 'blocked e.example'],
       'csp',
       image,
