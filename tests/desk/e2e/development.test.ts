@@ -9,27 +9,6 @@ const SIGN_IN = 'src/desk/shared/pages/root/sign-in-form.tsx';
 
 const TOKEN = 'an-operator-token-of-development';
 const FAILING = {
-  // A plugin that puts lines before a module.
-  'src/server/product/build.mjs': `import { readFile } from 'node:fs/promises';
-import { transform } from 'esbuild';
-
-const banner = 'export const added = [\\n  1,\\n];\\n';
-
-export default {
-  plugins: [
-    {
-      name: 'with-a-map',
-      setup({ onLoad }) {
-        onLoad({ filter: /button\\.tsx$/ }, async ({ path }) => {
-          const options = { loader: 'tsx', jsx: 'preserve', banner, sourcemap: 'inline', sourcefile: path };
-          const { code } = await transform(await readFile(path, 'utf8'), options);
-          return { contents: code, loader: 'jsx' };
-        });
-      },
-    },
-  ],
-};
-`,
   'src/server/product/pages/index.ts': `import { words } from '../words.ts';
 
 function findOrder(): never {
@@ -56,17 +35,6 @@ export default function Other() {
     <main>
       <Clock label="Opens at" />
     </main>
-  );
-}
-`,
-  'src/shared/product/ui/button.tsx': `export function Button() {
-  function pay() {
-    throw new TypeError('The payment failed.');
-  }
-  return (
-    <button type="button" onClick={pay}>
-      Pay
-    </button>
   );
 }
 `,
@@ -98,10 +66,11 @@ async function open(path: string) {
   const page = await browser.newPage({ baseURL: app.url, userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
   page.setDefaultTimeout(PATIENCE.timeout);
   await page.goto(path);
-  return { page };
+  await exchanged(page);
+  return page;
 }
 
-test('an incident shows the source of a loader and of a browser module, in its own environment', async () => {
+test('an incident shows the source of a loader, in its own environment', async () => {
   expect((await fetch(`${app.url}/?fail`)).status).toBe(500);
   const thrown = await readIncident('Error: The order is lost.');
   expect(thrown).toMatchObject({
@@ -114,24 +83,10 @@ test('an incident shows the source of a loader and of a browser module, in its o
     isOwn: true,
     source: { lines: expect.arrayContaining(["  throw new Error('The order is lost.');"]) },
   });
-
-  const { page } = await open('/');
-  await exchanged(page);
-  await page.getByRole('button', { name: 'Pay' }).click();
-  const clicked = await readIncident('TypeError: The payment failed.');
-  expect(clicked.place).toMatchObject({ file: 'src/shared/product/ui/button.tsx', function: 'Button.pay', line: 3 });
-  expect(clicked.shown.full.errors[0].frames[0]).toMatchObject({
-    file: 'src/shared/product/ui/button.tsx',
-    line: 3,
-    isOwn: true,
-    source: { lines: expect.arrayContaining(["    throw new TypeError('The payment failed.');"]) },
-  });
-  await page.close();
 });
 
 test('an incident of a time zone names the texts that differ, and their component', async () => {
-  const { page } = await open('/other');
-  await exchanged(page);
+  const page = await open('/other');
   const differing = await readIncident(
     "Error: Hydration failed because the server rendered text didn't match the client. As a result this tree will be regenerated on the client. This can happen if a SSR-ed Client Component used:",
   );
@@ -143,10 +98,9 @@ test('an incident of a time zone names the texts that differ, and their componen
 });
 
 test('the desk is served, and its pages are reloaded when one of its files changes', async () => {
-  const { page } = await open('/desk');
+  const page = await open('/desk');
   const heading = (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true });
   await heading('Sign in to the desk').waitFor();
-  await exchanged(page);
   app.edit(SIGN_IN, '<h1>Sign in to the desk</h1>', '<h1>Come in</h1>');
   await heading('Come in').waitFor();
   expect(page.url()).toBe(`${app.url}/desk`);
