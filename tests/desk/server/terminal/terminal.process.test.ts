@@ -45,6 +45,7 @@ describe.each(DATABASES)('next to a running server, on %s', (_name, makeEnv) => 
     expect(listed.out).toMatch(/^# 2 incidents \(open, production\)\n\n- \*\*\w{8}\*\* `/);
     expect(listed.out).toContain(`- **${DIGEST}** \`TypeError: boom\`\n  Open, 1 time, last just now in \`v1\``);
     expect((await run('list', '--environment', 'staging', '--search', 'boom')).out).toMatch(/^# 0 incidents/);
+    expect((await run('list', '--limit', '1')).out).toMatch(/\n1 more: `--limit 2`\n$/);
     const json = JSON.parse((await run('list', '--json', '--state', 'all')).out);
     expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
 
@@ -62,14 +63,6 @@ describe.each(DATABASES)('next to a running server, on %s', (_name, makeEnv) => 
     await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
     expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
   });
-});
-
-it('lists 200 incidents, and says how to find the others', async () => {
-  const { desk, run } = await start(await sqliteEnv());
-  const digests = Array.from({ length: 201 }, (_, index) => String(index).padStart(8, '0'));
-  await record(desk, ...digests.map((digest) => createFailure({ digest })));
-  expect((await run()).out).toMatch(/ more: `--limit 200`\n$/);
-  expect((await run('list', '--limit', '200')).out).toMatch(/\n1 more: `--search`\n$/);
 });
 
 describe('a backup', () => {
@@ -130,11 +123,6 @@ describe('a sign-in link', () => {
       'has the origin of the desk',
       { ...site, DESK_PORT: '3001', DESK_ORIGIN: 'https://desk.example' },
       ...(['', /^https:\/\/desk\.example\/desk\?ticket=/, once] as const),
-    ],
-    [
-      'has the address of the separate port',
-      { ...site, DESK_PORT: '3001', HOST: '::' },
-      ...(['', /^http:\/\/\[::1\]:3001\/desk\?ticket=/, 'guesses the address'] as const),
     ],
     [
       'is for the named holder',
