@@ -98,7 +98,9 @@ async function ask(line: string, { headers = [], body, level = 0, onDesk }: More
   }
 }
 
-it.each(KINDS)('%s has its status, all required headers, and strict values of them', async (...kind) => {
+const named = KINDS.map((kind) => [kind[0], kind] as const);
+
+it.each(named)('%s has its status, all required headers, and strict values of them', async (_name, kind) => {
   const [, line, status, , more = {}] = kind;
   const reply = await ask(line, more);
   expect(reply.status).toBe(status);

@@ -1,9 +1,8 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { toNewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA } from '../../../support/people.ts';
-import { fullOfStranger, fullWithSource, startDeskApi } from '../../support/desk-api.ts';
+import { fullWithSource, startDeskApi } from '../../support/desk-api.ts';
 import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
@@ -131,21 +130,6 @@ describe('Accept: text/markdown', () => {
     const found = await api.site.store.finder.find({ digest: DIGEST });
     const later = await start({ calls: { find: async () => found && { ...found, state: 'arriving' } } });
     expect([(await later.get(PATH)).status, (await ask(later, DIGEST)).status]).toEqual([503, 503]);
-  });
-
-  it('keeps the text of visitors in code, and makes control characters visible', async () => {
-    const evil =
-      '```\n# evil heading\n[evil](https://evil.example) <b>evil</b> ![evil](x)\n````evil\r\u001b[2Jevil`` `evil\u202e';
-    const api = await start();
-    await ingest(api.site.store, toNewOccurrence({ ...fullOfStranger(evil).full, digest: OTHER }));
-    await api.site.store.history.addNote(`${OTHER}@test`, evil, 'ada');
-    const { text } = await ask(api, OTHER);
-    expect(text.split('evil').length).toBeGreaterThan(100);
-    expect(text.replaceAll('\n', '')).toMatch(/^\P{C}+$/u);
-    const withoutCode = text
-      .replaceAll(/^(`{3,})\n[\s\S]*?\n\1$/gm, '')
-      .replaceAll(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, '');
-    expect(withoutCode).not.toMatch(/evil|`|<|\]\(/);
   });
 });
 

@@ -178,7 +178,6 @@ describe('an address', () => {
 describe('an operator', () => {
   it.each([
     ['resolve', { when: 'next' }, { state: 'resolved', resolvedIn: 'next' }, 'Resolved in the next release.'],
-    ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
     ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
     ['ignore', { how: '1h' }, { state: 'ignored', ignoredUntil: expect.any(Number) }, 'Ignored for an hour.'],
   ])('can %s with %o, and sees a confirmation', async (name, fields, expected, said) => {

@@ -85,33 +85,18 @@ describeStores('retention', (open) => {
     expect(await store.finder.find({ digest: nameOf(1) })).toBeUndefined();
   });
 
-  it.each<[what: string, table: string, toRow: (index: number) => Record<string, string | number>]>([
-    [
-      'addresses of reports',
-      'desk_aliases',
-      (index) => ({
-        ...{ key: `${nameOf(index)}@production`, occurrence: nameOf(index) },
-        ...{ target_key: 'ZZZZZZZZ@production', target_occurrence: nameOf(index), reason: 'resolved', at: thisHour },
-      }),
-    ],
-    [
-      'old hours',
-      'desk_hours',
-      (index) => ({
-        ...{ key: KEY, hour: thisHour - 40 * Day - index * Hour },
-        ...{ server_count: 1, browser_count: 0, server_full: 0, browser_full: 0 },
-      }),
-    ],
-  ])('makes room: %s before records of servers', async (_what, table, toRow) => {
+  it('makes room: addresses of reports before records of servers', async () => {
     const { store, driver } = await open();
     await ingest(store, ...Array.from({ length: 20 }, () => fullOf({ at: thisHour, extra: { noise: noise() } })));
-    const rows = Array.from({ length: 5000 }, (_, index) => toRow(index));
-    await insertRows(driver, table, rows);
-    const { bytes } = await retain(store, { maxAge: 900 * Day });
-    await retain(store, { maxAge: 900 * Day, maxBytes: bytes * 0.8 });
+    const rows = Array.from({ length: 5000 }, (_, index) => ({
+      ...{ key: `${nameOf(index)}@production`, occurrence: nameOf(index) },
+      ...{ target_key: 'ZZZZZZZZ@production', target_occurrence: nameOf(index), reason: 'resolved', at: thisHour },
+    }));
+    await insertRows(driver, 'desk_aliases', rows);
+    const { bytes } = await retain(store);
+    await retain(store, { maxBytes: bytes * 0.8 });
     expect((await listOccurrences(store)).filter(({ isFull }) => isFull)).toHaveLength(20);
-    const [left] = await driver.all<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`);
-    expect(Number(left?.count)).toBeLessThan(5000);
+    expect((await driver.all('SELECT 1 FROM desk_aliases')).length).toBeLessThan(5000);
   });
 
   it('deletes the marks of builds by age, except for the latest and those in which incidents happened', async () => {
