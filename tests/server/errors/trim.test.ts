@@ -27,7 +27,6 @@ const crumbs = times(150, breadcrumb);
 const fullCrumbs = times(100, (index) => ({ ...breadcrumb(index), data: wide(12, 'x'.repeat(240)) }));
 const frames = times(200, frame);
 const tenErrors = (list: typeof frames) => times(10, () => ({ class: 'E', message: 'm', frames: list }));
-const tags = times(25, (index): [string, string] => [`tag${index}`, '€'.repeat(30)]);
 
 it.each<[string, Partial<Failure>, Partial<Failure>]>([
   ['the last 100 breadcrumbs', { breadcrumbs: crumbs }, { breadcrumbs: crumbs.slice(-100), cut: ['breadcrumbs'] }],
@@ -35,17 +34,6 @@ it.each<[string, Partial<Failure>, Partial<Failure>]>([
     'the frames next to the throw',
     { errors: [{ class: 'E', message: '', frames }] },
     { errors: [{ class: 'E', message: '', frames: frames.slice(0, 100) }], cut: ['frames'] },
-  ],
-  [
-    'the first 20 tags, with names and values of 64 bytes',
-    { tags: Object.fromEntries([[long, 'x'], ...tags]) },
-    {
-      tags: {
-        ['x'.repeat(64)]: 'x',
-        ...Object.fromEntries(tags.slice(0, 19).map(([name]) => [name, '€'.repeat(21)])),
-      },
-      cut: ['tags'],
-    },
   ],
   [
     'of a failure that is too large, the first levels of additional data',
