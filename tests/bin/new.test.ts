@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { addRoute } from '../../bin/new/insert.mjs';
-import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
+import { parsePagePath, parseResource } from '../../bin/new/names.mjs';
 import { PROBE_PATHS } from '../../src/server/request/paths.ts';
 import { hasDesk } from '../support/has-desk.ts';
 
@@ -61,31 +61,6 @@ describe('an invalid path', () => {
 });
 
 describe('names', () => {
-  it.each([
-    ['water-levels', 'water-level'],
-    ['boxes', 'box'],
-    ['branches', 'branch'],
-    ['companies', 'company'],
-    ['people', 'person'],
-    ['status', 'status'],
-  ])('one of %s is a %s', (many, one) => {
-    expect(toSingular(many)).toBe(one);
-  });
-
-  it('avoid reserved words and globals', () => {
-    expect(['static', '404', 'order-item', 'pages'].map((id) => toConstName(id, ['pages']))).toEqual([
-      'staticPage',
-      'page404',
-      'orderItem',
-      'pagesPage',
-    ]);
-    expect([toTypeName('map', 'Page'), toTypeName('404', 'Page'), toTypeName('event', 'Item')]).toEqual([
-      'MapPage',
-      'Page404',
-      'EventItem',
-    ]);
-  });
-
   it.each(['Gauges', 'api/gauges', '7', ''])('of a resource cannot be "%s"', (name) => {
     expect(() => parseResource(name)).toThrow();
   });
@@ -172,16 +147,6 @@ describe('npm run new', () => {
     expect(existsSync(join(root, 'src/server/product/pages/about.ts'))).toBe(false);
     expect(squeeze(read('src/server/product/pages/index.ts'))).toContain(',about:null}');
     expect(read('tests/server/product/pages/about.test.ts')).toContain("visitPage('/about')");
-  });
-
-  it('formats what it writes, and says so if that fails', async () => {
-    const failed = 'The files could not be formatted. Run `npm run lint` to see why.';
-    expect((await runNew('page', '/about')).said).toContain(failed);
-    const biome = join(root, 'node_modules/@biomejs/biome');
-    mkdirSync(join(biome, 'bin'), { recursive: true });
-    writeFileSync(join(biome, 'package.json'), '{}');
-    writeFileSync(join(biome, 'bin/biome'), '');
-    expect(await runNew('api', 'gauges')).toEqual({ code: 0, said: expect.not.stringContaining(failed) });
   });
 
   it('overwrites no files, and changes no table when it refuses', async () => {

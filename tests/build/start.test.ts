@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOwnedApp } from '../support/owned-app.ts';
@@ -127,20 +127,6 @@ it.each([
   if (command !== 'npm') expect(said.err).toBe('Building. The first time takes longest.\n'); // npm reports the signal
   expect(existsSync(join(app.folder, 'dist'))).toBe(false);
 });
-
-it.skipIf(process.platform !== 'linux')(
-  'says so if the system ends its builder, as it does without memory',
-  async () => {
-    const app = createOwnedApp();
-    onTestFinished(() => app.remove());
-    const { child, said } = run(app.folder, process.execPath, ['bin/start.mjs']);
-    const listChildren = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
-    await expect.poll(listChildren).toMatch(/^\d+$/);
-    process.kill(Number(listChildren()), 'SIGKILL');
-    expect(await once(child, 'close')).toEqual([1, null]);
-    expect(said.err).toContain('The build was ended by SIGKILL.');
-  },
-);
 
 it.each([
   ['its log is no longer read', 1, (child: ChildProcess) => child.stdout?.destroy()],

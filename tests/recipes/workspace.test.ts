@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -7,7 +6,7 @@ import { createNew } from '../../bin/new/new.mjs';
 import { writeFiles } from '../build/write-files.ts';
 import { buildApp } from '../support/build-app.ts';
 import { createFolder } from '../support/folder.ts';
-import { createInWorkspace, project, startApp } from '../support/owned-app.ts';
+import { createInWorkspace, startApp } from '../support/owned-app.ts';
 
 /** A temporary folder, with the path that programs see. */
 const createRoot = () => realpathSync(createFolder(onTestFinished));
@@ -60,13 +59,6 @@ it('the packages of an image are found where pnpm links them, and a second versi
     'node_modules/pump': toFolder('pump@3'),
     'node_modules/log/node_modules/pump': toFolder('pump@2'),
   });
-});
-
-it('an image is made through a symbolic link too', () => {
-  const root = createRoot();
-  symlinkSync(project, join(root, 'current'), 'junction');
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'current/bin/image.mjs')], { encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('Usage: node bin/image.mjs') });
 });
 
 it('an image has the files that packages read beside their code, and native code for other systems', () => {

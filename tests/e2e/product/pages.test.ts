@@ -58,25 +58,6 @@ test("a static page is hydrated from the browser's cache, after a 304 without a 
   expect(complaints).toEqual([]);
 });
 
-test('by keyboard, the skip link is first and skips the header, whose links follow with a visible outline', async () => {
-  const { page } = await site.openLive('/tour/forms', { viewport: { width: 1280, height: 900 } });
-  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
-  const links = await page.locator('header a').allInnerTexts();
-  for (const text of ['Skip to content', ...links]) {
-    await page.keyboard.press('Tab');
-    expect(await focused()).toBe(text);
-    expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outline)).toMatch(
-      /solid 3px/,
-    );
-  }
-  const skip = page.getByText('Skip to content');
-  await skip.focus();
-  expect(await skip.evaluate((link) => link.getBoundingClientRect().top)).toBeGreaterThan(0);
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name');
-});
-
 const gauges = (page: Page) => page.locator('dl').innerText();
 
 test('without JavaScript, a page with deferred values is requested again, and then contains all of them', async () => {

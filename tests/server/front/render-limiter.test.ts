@@ -1,13 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createRenderLimiter,
   type RenderLimiterOptions,
   type Waiting,
 } from '../../../src/server/front/render-limiter.ts';
-import { VisitorGone } from '../../../src/server/request/http-error.ts';
-
-/** How long the limiter renders in one event-loop iteration (ms). */
-const SLICE = 50;
 
 /** A limiter whose event-loop iterations and clock the test controls. */
 function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { renderMs?: number } = {}) {
@@ -63,32 +59,5 @@ describe('the render limiter', () => {
     render(17);
     while (limiter.queued > 0) await turn();
     expect(begun).toEqual(countTo(18));
-  });
-
-  it('refuses renders that have waited or would wait too long, except those that must be answered', async () => {
-    const onRefuse = vi.fn();
-    const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
-    render(0);
-    const first = limiter.acquire(SOMEBODY, true);
-    const must = limiter.acquire(SOMEBODY, false);
-    clock.ms += 101;
-    expect(limiter.waitMs).toBe(101);
-    expect(await limiter.acquire(SOMEBODY, true)).toBe(false);
-    expect(onRefuse).toHaveBeenCalledTimes(1);
-    await turn(200, 20);
-    expect([await first, await must]).toEqual([false, true]);
-    expect(onRefuse).toHaveBeenCalledTimes(2);
-  });
-
-  it('skips visitors who have left, and does not count them as refused', async () => {
-    const onRefuse = vi.fn();
-    const { limiter, clock, turn } = createTestGate({ onRefuse });
-    void limiter.acquire(SOMEBODY, true);
-    clock.ms += SLICE;
-    const gone = limiter.acquire({ endedBy: new VisitorGone() }, true);
-    const there = limiter.acquire(SOMEBODY, true);
-    await turn(0, 10);
-    expect([await gone, await there]).toEqual([false, true]);
-    expect(onRefuse).not.toHaveBeenCalled();
   });
 });

@@ -177,10 +177,3 @@ it.each<[string, TestPage]>([
   }
   expect(app.failures()).toHaveLength(3);
 });
-
-it.each(WRITTEN)('one that throws each time cuts the connection of %s', async (_what, page) => {
-  const app = await startPages([page], { steps: [failAtHead(Number.POSITIVE_INFINITY)] });
-  for (const headers of [{}, { 'User-Agent': CRAWLER }] as Record<string, string>[]) {
-    await expect(app.ask('/page', { headers })).rejects.toThrow('socket hang up');
-  }
-});

@@ -88,15 +88,6 @@ describe('a shell page', () => {
     expect(Title).toHaveBeenCalledTimes(1);
   });
 
-  it('has the same ids as the page that is rendered whole', async () => {
-    const app = await startShell();
-    const idsAt = async (path: string) =>
-      [...(await app.ask(path)).text.matchAll(/ id="(_[^"]+)"/g)].map(([, id]) => id).sort();
-    const whole = await idsAt('/page?_whole=1');
-    expect((await idsAt('/page')).filter((id) => id !== '_R_')).toEqual(whole);
-    expect(new Set(whole).size).toBe(3);
-  });
-
   it('has a new nonce in each response, at every script except those that its data has brought in', async () => {
     const injected = '<script>alert(1)</script>';
     const Scripts = () => (
