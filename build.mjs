@@ -8,7 +8,7 @@ import { findDesk, productApp } from './build/apps.mjs';
 import { browserTarget, bundleServer, formatWarnings, listServerParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
-import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
+import { addDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { listLinkedPackages } from './build/linked-packages.mjs';
@@ -67,24 +67,20 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
-  const vite = new Set([...warnOfVite(root, client), ...warnOfVite(root, server)]);
-  for (const warning of [
-    ...warnOfMissingFiles(root, client, false),
-    ...warnOfMissingFiles(root, server, true),
-    ...vite,
-  ])
-    log(warning);
+  const missing = [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true)];
+  const vite = [...warnOfVite(root, client), ...warnOfVite(root, server)];
+  for (const warning of new Set([...missing, ...vite])) log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
-  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(nameSources(root, outputs)));
+  const bundled = addDebugIds(sortOutputs(join(root, 'dist'), nameSources(root, outputs)));
   const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
     release,
-    debugIds: listDebugIds([...bundled.unserved, ...bundled.served]),
+    debugIds: bundled.debugIds,
     ...client.assets,
     apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isProductCode } from '../src/shared/whose-code.mjs';
 import { findDesk } from './apps.mjs';
-import { nodeModulesInClient } from './client-inputs.mjs';
+import { clientInputs } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
 import { findFolderInWorkspace } from './files.mjs';
 import { firstLoad } from './first-load.mjs';
@@ -102,9 +102,9 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
       excerpts(root),
       ...owner.plugins,
       unknownSuffixes,
+      clientInputs(root),
       ...(dev ? [] : [engineByName(root)]),
       reactRouter(root, { dev }),
-      nodeModulesInClient,
       zodWithoutEval,
     ],
   };

@@ -1,14 +1,14 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
 import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { LINE_END } from '../src/shared/location-format.mjs';
-import { findFolderInWorkspace, toRelative } from './files.mjs';
+import { findWorkspace, listFiles, toRelative } from './files.mjs';
+import { isForeign } from './linked-packages.mjs';
 import { findPackage } from './packages.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
-/** Folders without code of the app's server. In the project's root, Spillway's folders are skipped too. */
-const others = new Set(['node_modules', 'public']);
+/** Folders of the project without code of the app's server. */
 const spillways = new Set(['bench', 'bin', 'build', 'dist', 'dist-dev', 'docs', 'src', 'templates', 'tests']);
 /** Larger files (bytes) are bundled or generated. */
 const maxBytes = 300_000;
@@ -33,18 +33,15 @@ export function findExistingApp(root) {
 /** @returns {string[]} the modules of the existing app, relative to the root */
 export function listExistingApp(root) {
   const folder = findExistingApp(root);
-  return folder === undefined ? [] : listModules(root, folder).sort();
+  return folder === undefined ? [] : listModules(root, folder);
 }
 
 function listModules(root, folder) {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = folder === '.' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) {
-      const isOther = others.has(entry.name) || entry.name.startsWith('.') || (folder === '.' && spillways.has(path));
-      return isOther ? [] : listModules(root, path);
-    }
-    return entry.isFile() && isModule.test(path) && statSync(join(root, path)).size <= maxBytes ? [path] : [];
-  });
+  const prefix = folder === '.' ? '' : `${folder}/`;
+  const isLeftOut = (path) => isForeign(path) || basename(path) === 'public' || spillways.has(prefix + path);
+  return listFiles(join(root, folder), isLeftOut)
+    .map((path) => prefix + path)
+    .filter((path) => isModule.test(path) && statSync(join(root, path)).size <= maxBytes);
 }
 
 /**
@@ -66,7 +63,7 @@ export function mapExistingApp(root) {
  * @param {readonly string[]} loaded names of packages
  */
 export function mapLoadedPackages(root, loaded) {
-  const workspace = root.slice(0, root.length - findFolderInWorkspace(root).length);
+  const workspace = findWorkspace(root);
   return loaded.flatMap((name) => {
     const found = findPackage(name, root);
     const folder = found ? toRelative(workspace, realpathSync(found)) : '../';

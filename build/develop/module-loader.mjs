@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
-import { requireClientInputs } from '../client-inputs.mjs';
+import { refuseServerFile } from '../client-inputs.mjs';
 import { toRelative as toRelativeTo } from '../files.mjs';
 import { sheetFile } from '../styles.mjs';
 import { inBase, loadFromBase } from './base.mjs';
@@ -75,12 +75,8 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
         if (isEntry) return found;
         const key = found.external ? found.path : toInput(found);
         const importer = toInput({ path: request.importer, namespace: request.namespace });
-        try {
-          const imported = { path: key, kind: request.kind, external: found.external };
-          requireClientInputs({ inputs: { [importer]: { bytes: 0, imports: [imported] } } });
-        } catch (error) {
-          return fail([error.message]);
-        }
+        const refused = refuseServerFile(key);
+        if (refused) return fail([refused]);
         if (found.external || isAsset(key)) return found;
         if (found.namespace === 'file' && !isModule(key)) {
           baseFiles.add(key);
