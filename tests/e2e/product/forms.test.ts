@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { heading, link, press, shows, useSite } from '../site.ts';
+import { heading, hold, link, press, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
