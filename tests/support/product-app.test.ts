@@ -58,4 +58,4 @@ it('lists the failures also while a timer of a service starts itself again and a
   const { failures } = await openApp();
   await sleep(600); // its next timer is followed
   expect(await failures()).toEqual([]);
-}, 10_000);
+});

@@ -75,7 +75,7 @@ export default function Other() {
 let app: DevApp;
 beforeAll(async () => {
   app = await startDevApp(FAILING, { HOST: 'localhost', OPERATOR_TOKEN: TOKEN });
-}, 120_000);
+});
 afterAll(() => app?.stop());
 
 async function read(path: string) {

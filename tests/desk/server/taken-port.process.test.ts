@@ -19,7 +19,7 @@ it.each(['PORT', 'DESK_PORT'])('a start whose %s is in use is not recorded as a 
   const { port } = other.address() as AddressInfo;
   const DATA_DIR = createFolder(onTestFinished);
   const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR, [name]: String(port) };
-  const { status, stderr } = spawnSync(process.execPath, [MAIN], { encoding: 'utf8', env, timeout: 20_000 });
+  const { status, stderr } = spawnSync(process.execPath, [MAIN], { encoding: 'utf8', env, timeout: 40_000 });
   expect([status, stderr]).toEqual([1, expect.stringContaining(`or set ${name} to another one.`)]);
   const store = new DatabaseSync(join(DATA_DIR, 'desk.sqlite'), { readOnly: true });
   onTestFinished(() => store.close());

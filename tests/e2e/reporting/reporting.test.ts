@@ -28,7 +28,7 @@ beforeAll(async () => {
   await clone.build();
   app = await startApp(clone.folder);
   recorder = await startRecorder(app.url);
-}, 120_000);
+});
 
 // Before `usePages`, so that it runs after the pages are closed.
 afterEach(() => {
