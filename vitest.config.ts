@@ -90,6 +90,7 @@ export default defineConfig({
           exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
           testTimeout: 90_000,
+          hookTimeout: 240_000, // Many files build an app, or start one under `npm run dev`.
         },
       },
       {

@@ -37,7 +37,7 @@ export default function Root() {
   page.setDefaultTimeout(PATIENCE.timeout);
   ({ documents, complaints } = await watch(page));
   await open();
-}, 120_000);
+});
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   await app.reset();

@@ -31,7 +31,7 @@ export default function Other() {
 let app: DevApp;
 beforeAll(async () => {
   app = await startDevApp(OTHER, { HOST: 'localhost', OPERATOR_TOKEN: TOKEN });
-}, 120_000);
+});
 afterAll(() => app?.stop());
 
 async function open(path: string) {

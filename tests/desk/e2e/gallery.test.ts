@@ -224,7 +224,7 @@ describe('a tab that was open across a deploy', () => {
     await vi.waitFor(isStored, 30_000);
     await site.stop();
     site = await startApp(next.folder, settings);
-  }, 180_000);
+  });
   afterAll(async () => {
     await tab?.context().close();
     await site?.stop();

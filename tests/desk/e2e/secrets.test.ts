@@ -80,7 +80,7 @@ beforeAll(async () => {
   vi.unstubAllEnvs();
   server = await startApp(app.folder, environment);
   journalReader = setInterval(copyJournal, 20);
-}, 120_000);
+});
 
 afterAll(async () => {
   clearInterval(journalReader);

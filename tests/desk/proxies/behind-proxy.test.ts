@@ -48,7 +48,7 @@ let app: OwnedApp;
 beforeAll(async () => {
   app = createOwnedApp([], { over: 'proxied' });
   await app.build();
-}, 120_000);
+});
 afterAll(() => app?.remove());
 
 let count = 0;

@@ -66,7 +66,7 @@ export default function Root() {
     },
     { HOST: '127.0.0.2', TRUST_PROXY: 'loopback' },
   );
-}, 120_000);
+});
 afterAll(() => app?.stop());
 
 /** Opens the home page, and gives it a state that a document load would lose: a count, a text, a scroll position. */

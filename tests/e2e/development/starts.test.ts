@@ -21,7 +21,7 @@ const services = { open: async () => undefined };
 export const product = defineProduct({ settings, services, pages, existingApp: './legacy/app.js' });
 `,
   });
-}, 120_000);
+});
 afterEach(({ task }) => (task.result?.state === 'fail' ? app.reset() : undefined));
 afterAll(() => app?.stop());
 

@@ -171,7 +171,7 @@ it('runs requests that arrive in one packet one at a time, and answers them in o
   const numbers = [...text.matchAll(/number (\d+);/g)].map(([, number]) => Number(number));
   expect(numbers).toEqual(Array.from({ length: 200 }, (_, number) => number));
   expect(seen).toMatchObject({ begun: 200, most: 1 });
-}, 30_000);
+});
 
 it('starts no more for a client that does not read, and continues when it does', async () => {
   const { port, seen } = await startCounting(1_000_000);
@@ -183,7 +183,7 @@ it('starts no more for a client that does not read, and continues when it does',
   expect(begun).toBeLessThan(40);
   socket.resume();
   await expect.poll(() => seen.begun).toBe(60);
-}, 30_000);
+});
 
 it('drops queued requests when the visitor leaves, and the process continues', async () => {
   const { port, seen } = await startCounting();
