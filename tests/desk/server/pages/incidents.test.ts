@@ -75,11 +75,6 @@ describe('the list', () => {
     expect(next).toMatch(/#main$/);
     expect((await show(next)).text).toContain('href="/desk#main"');
   });
-
-  it('shows the same text on server and in browser if a search is cut within an emoji', async () => {
-    const { show } = await start();
-    expect((await show(`/desk?search=${'x'.repeat(249)}😀`)).text).not.toMatch(/\\ud83d/i);
-  });
 });
 
 describe('changing several incidents', () => {

@@ -33,24 +33,6 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
 });
 
-it('a lost store is opened only once, and not lost again to late errors of the earlier one', async () => {
-  const { store } = await useMemoryStore();
-  let opened = 0;
-  const { holder } = hold(async () => {
-    opened += 1;
-    return { ...store, close: async () => undefined };
-  });
-  const works = [1, 2].map(() => Promise.withResolvers<never>());
-  const lost = new StoreAwayError('gone', { isGone: true });
-  const uses = works.map(({ promise }) => expect(holder.use(() => promise)).rejects.toThrow(lost));
-  await holder.use((used) => used.check());
-  works[0]?.reject(lost);
-  await until(() => opened === 2 && holder.reachableSince !== undefined, 'the second store');
-  works[1]?.reject(lost);
-  await Promise.all(uses);
-  expect([opened, holder.reachableSince !== undefined]).toEqual([2, true]);
-});
-
 it('a store that hangs is not back while its queries wait for a connection', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { OPERATOR, SITE_HOST } from '../../server/whole-site.tsx';
-import corpus from './corpus.json' with { type: 'json' };
+import { OPERATOR, SITE_HOST } from '../server/whole-site.tsx';
+import corpus from './bad-inputs.json' with { type: 'json' };
 
 /** Bytes for one connection, and the responses that are acceptable. */
 export interface BadInput {
