@@ -155,16 +155,10 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     [[FORM, 'paidAt.toISOString()', 'paidAt.toFixed()']],
     /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/,
   ],
-  [
-    'reports a wrong use of the result of an action with a limit',
-    [[FORM, 'bytes.toFixed()', 'bytes.toISOString()']],
-    /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toISOString'.*'number'/,
-  ],
   ...[
     ['field', 'data.total', 'data.totl', "'totl'", "'total'"],
     ['parameter', 'params.id', 'params.di', "'di'", '{ readonly id: string; }'],
     ['search key', 'search.page', 'search.pgae', "'pgae'", '{ page: number; view: "list" | "map"; }'],
-    ['search key of the hook', '{ view }', '{ veiw: view }', "'veiw'", '{ page: number; view: "list" | "map"; }'],
   ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
     `reports a misspelt ${name}, where the page reads it`,
     [[ORDER, from ?? '', to ?? '']],
@@ -178,8 +172,6 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     ['part', 'loader:', 'laoder:', "'laoder'", "'loader'"],
     ['member of the context', 'context.log', 'context.lgo', "'lgo'"],
     ['open action', "['pay']", "['pya']", '"pya"', '"pay"'],
-    ['limit of an action', 'maxBytes:', 'maxByte:', "'maxByte' does not exist", "Did you mean to write 'maxBytes'?"],
-    ['parameter of an action with a limit', 'params: { id }', 'params: { di: id }', "'di'", '{ readonly id: string; }'],
   ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
     `reports a misspelt ${name}, in the file of the half`,
     [[HALF, from ?? '', to ?? '']],

@@ -265,17 +265,6 @@ describe('a file that does not load', () => {
     },
   );
 
-  test('is not reported if it is of React.lazy in a document, and one reload has it', async () => {
-    const { page, documents } = await open('/eager', {
-      before: (page) => lose(page, PART, { times: 1 }),
-      isAlone: true,
-    });
-    await expect.poll(() => documents).toEqual(['/eager', '/eager']);
-    await hydrated(page, 'b');
-    await reported(page, 0);
-    expect(documents).toEqual(['/eager', '/eager']);
-  });
-
   test('is reported if it is a style sheet of a document', async () => {
     const { page } = await open('/styled', { before: (page) => lose(page, '**/assets/styled-*.css') });
     expect(toLine(await readReport(page))).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });

@@ -279,20 +279,6 @@ describe('the version of a reply', () => {
     await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
   });
 
-  it.each(['PUT', 'POST'] as const)('of a %s is compared too, and then it does not run', async (method) => {
-    let handled = 0;
-    const change = operation({ ...GET, method, path: '/one' });
-    const handle = () => {
-      handled += 1;
-      return { status: 204 as const };
-    };
-    const app = serve({ change }, { change: { version: () => '1', handle } });
-    const reply = await ask(app, `${method} /one`, known('W/"0"'));
-    expect([reply.status, reply.headers.etag]).toEqual([204, undefined]); // it could be that of the state before
-    await walk(app, [`${method} /one`, known('W/"1"'), 412], [`${method} /one`, known('*'), 412]);
-    expect(handled).toBe(1);
-  });
-
   it('protects a change, if the caller sends the version that it knows', async () => {
     let stored = 1;
     const one = {
