@@ -6,6 +6,7 @@ import { personal } from '../../../src/server/pages/personal.ts';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
+import { KiB } from '../../../src/shared/units.ts';
 import { startPages } from '../../support/pages-app.tsx';
 import { until } from '../../support/until.ts';
 
@@ -34,4 +35,17 @@ it('a shell in memory does not hold the request of the visitor who caused its re
     collectGarbage();
     return responses.slice(0, 5).every((response) => response.deref() === undefined);
   }, 'the first responses to be collected');
+});
+
+it('static pages in memory take little more than their bytes', async () => {
+  const view = () => <p>{'words '.repeat(100)}</p>;
+  const app = await startPages([{ id: 'page', path: '/page/:id', mode: 'static', view }], { compression: true });
+  const measure = () => {
+    collectGarbage();
+    return process.memoryUsage().arrayBuffers;
+  };
+  await app.ask('/page/first');
+  const before = measure();
+  for (let id = 0; id < 50; id += 1) await app.ask(`/page/${id}`);
+  await until(() => measure() - before < 50 * 16 * KiB, 'the memory of 50 pages', 5000);
 });
