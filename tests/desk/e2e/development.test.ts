@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DevApp, startDevApp } from '../../e2e/development/dev-app.ts';
+import { type DevApp, PATIENCE, startDevApp } from '../../e2e/development/dev-app.ts';
 import { exchanged } from '../../e2e/site.ts';
 import { shareBrowser } from '../../support/browser.ts';
 
-/** Allows for a build under load, which takes seconds (ms). */
-const PATIENCE = { timeout: 40_000 };
 const SIGN_IN = 'src/desk/shared/pages/root/sign-in-form.tsx';
 
 const TOKEN = 'an-operator-token-of-development';
@@ -89,14 +87,14 @@ async function readIncident(title: string) {
     const { incidents } = await read('/incidents');
     return incidents.find((incident: { title: string }) => incident.title === title);
   };
-  await expect.poll(find, PATIENCE).toBeDefined();
+  await expect.poll(find, { timeout: PATIENCE }).toBeDefined();
   return read(`/incidents/${(await find()).digest}`);
 }
 
 async function open(path: string) {
   const browser = await shareBrowser();
   const page = await browser.newPage({ baseURL: app.url, userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(PATIENCE);
   await page.goto(path);
   return { page };
 }

@@ -7,7 +7,7 @@ import { indexPublicFiles } from '../../../src/server/front/public-files.ts';
 import { isUnfinished, untilBuilt } from '../../../src/server/request/unfinished-build.ts';
 import { createFolder } from '../../support/folder.ts';
 
-/** A build whose process finishes it a moment after it has written what a server needs. */
+/** A build that has written what a server needs. Its process finishes it with `finish()`. */
 async function beginBuild() {
   const dist = createFolder(onTestFinished);
   mkdirSync(join(dist, 'client/assets'), { recursive: true });
@@ -16,21 +16,23 @@ async function beginBuild() {
     const { writeFileSync, rmSync } = require('node:fs');
     writeFileSync('.unfinished', String(process.pid));
     console.log('runnable');
-    setTimeout(() => {
+    process.stdin.once('data', () => {
       writeFileSync('client/assets/a-1.js.br', 'short');
       rmSync('.unfinished');
-    }, 300);`;
-  const builder = spawn(process.execPath, ['-e', script], { cwd: dist, stdio: ['ignore', 'pipe', 'inherit'] });
+    });`;
+  const builder = spawn(process.execPath, ['-e', script], { cwd: dist, stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void builder.kill('SIGKILL'));
   await once(builder.stdout, 'data');
-  return dist;
+  return { dist, finish: () => builder.stdin.end('now') };
 }
 
 it('serves compressed files as soon as they are written', async () => {
-  const dist = await beginBuild();
+  const { dist, finish } = await beginBuild();
   expect(isUnfinished(dist)).toBe(true);
   const files = indexPublicFiles(dist);
   const encodings = () => files.get('/assets/a-1.js')?.representations.map(({ encoding }) => encoding);
   expect(encodings()).toEqual([undefined]);
+  finish();
   await untilBuilt(dist);
   await expect.poll(encodings).toEqual(['br', undefined]);
 });
