@@ -2,13 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type DevApp, startDevApp } from '../e2e/development/dev-app.ts';
+import { type DevApp, PATIENCE, startDevApp } from '../e2e/development/dev-app.ts';
 import { exchanged } from '../e2e/site.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
-
-/** Allows for a build under load, which takes seconds. */
-const PATIENCE = { timeout: 40_000 };
 
 const HOME = 'src/shared/product/pages/home.tsx';
 const ROOT = 'src/shared/product/pages/root.tsx';
@@ -34,7 +31,7 @@ export default function Root() {
   app = await startDevApp({ ...files, [BASE]: 'h1 { margin-top: 3px }\n', [ROOT]: root });
   const browser = await shareBrowser();
   page = await browser.newPage({ baseURL: app.url });
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(PATIENCE);
   ({ documents, complaints } = await watch(page));
   await open();
 });
@@ -68,7 +65,7 @@ async function expectTitle(wanted: Readonly<Record<string, string>>): Promise<vo
       const style = getComputedStyle(title);
       return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name)]));
     }, Object.keys(wanted));
-  await expect.poll(read, PATIENCE).toEqual(wanted);
+  await expect.poll(read, { timeout: PATIENCE }).toEqual(wanted);
 }
 
 async function expectKept(): Promise<void> {
@@ -89,6 +86,7 @@ test('a class in a new component gets its style without a reload', async () => {
   app.edit(HOME, 'import { Button }', "import { Mark } from '../ui/mark.tsx';\nimport { Button }");
   app.edit(HOME, '<Button />', '<Button /><Mark />');
   const mark = page.getByText('mark', { exact: true });
-  await expect.poll(() => mark.evaluate((element) => getComputedStyle(element).paddingTop), PATIENCE).toBe('17px');
+  const padding = () => mark.evaluate((element) => getComputedStyle(element).paddingTop);
+  await expect.poll(padding, { timeout: PATIENCE }).toBe('17px');
   await expectKept();
 });

@@ -7,7 +7,7 @@ import { startServerProcess } from '../../support/server-process.ts';
 import { until } from '../../support/until.ts';
 
 /** Allows for builds that share two cores with other tests (ms). */
-const SETTLE_PATIENCE = 40_000;
+export const PATIENCE = 80_000;
 
 /** An app under `npm run dev`, in its own folder. */
 export interface DevApp {
@@ -76,7 +76,7 @@ export async function startDevApp(
   let marks = 0;
   /** Writes a file that nothing reads, because changes are built in the order in which they are written. */
   async function settled(): Promise<DevState> {
-    const end = performance.now() + SETTLE_PATIENCE;
+    const end = performance.now() + PATIENCE;
     let mark = '';
     let markedAt = 0;
     for (;;) {

@@ -5,10 +5,7 @@ import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { startProxy } from '../proxy.ts';
 import { startRecorder } from '../report-recorder.ts';
 import { exchanged, link, shows } from '../site.ts';
-import { type DevApp, startDevApp } from './dev-app.ts';
-
-/** Allows for a build under load, which takes seconds (ms). */
-const PATIENCE = 40_000;
+import { type DevApp, PATIENCE, startDevApp } from './dev-app.ts';
 
 const PRODUCT = 'src/shared/product';
 const HOME = `${PRODUCT}/pages/home.tsx`;

@@ -283,7 +283,7 @@ it.each<[string, number, (isBroken: () => boolean) => Partial<TestPage>]>([
 ])('a static page that fails with %s is not cached, and has status %i', async (_name, status, toPage) => {
   let isBroken = true;
   const page = toPage(() => isBroken);
-  const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 300 });
+  const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 1000 });
   for (const path of ['/page', '/_data/page']) {
     const reply = await app.ask(path);
     expect(reply.status).toBe(status);
