@@ -54,16 +54,6 @@ describe('a caller', () => {
     await ask('patch', PATH, { body: RESOLVED, token: '', headers: { Authorization: `bearer ${token}` } });
     expect(await site.store.history.listChanges(`${DIGEST}@test`, 9)).toMatchObject([{ author: 'ada' }]);
   });
-
-  it('on another site can neither change nor read anything', async () => {
-    const { ask, site } = await start();
-    const evil = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
-    expect((await ask('patch', PATH, { body: RESOLVED, headers: evil })).status).toBe(403);
-    const { headers } = await ask('get', PATH, { headers: evil });
-    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
-    expect(headers['cross-origin-resource-policy']).toBe('same-origin');
-    expect((await request(site.app).options(`/api/desk${PATH}`).set(evil)).status).toBe(401);
-  });
 });
 
 describe('an incident', () => {
