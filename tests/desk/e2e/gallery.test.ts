@@ -143,24 +143,6 @@ test('npm run desk does not load React, Express or the product, and needs no oth
   expect(await desk('help', at)).toContain('Reads the desk');
 });
 
-test('a death without a word is reported at the next start, with the requests that it ended', async () => {
-  const request = fetch(`${server.url}/hang`).catch(() => undefined);
-  const { driver } = await useStore(dataDir);
-  const readBeats = () => driver.all('SELECT state FROM desk_processes');
-  await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
-  await fetch(`${server.url}/loader/death`).catch(() => undefined);
-  await request;
-  expect(await server.ended).toBeNull();
-  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
-  const { occurrence } = await find(await findLogged(server, { kind: 'unclean-death' }));
-  // The last heartbeat can also have seen the request that ended the process.
-  const hanging = expect.arrayContaining([expect.objectContaining({ method: 'GET', route: '/hang' })]);
-  expect(occurrence?.full).toMatchObject({
-    origin: 'process',
-    extra: { memory: expect.any(Number), inFlight: hanging },
-  });
-});
-
 describe('a digest', () => {
   const toDigests = (found: Addresses) => new Map([...found].map(([name, address]) => [name, address.slice(0, 8)]));
 
