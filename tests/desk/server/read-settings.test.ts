@@ -20,10 +20,6 @@ it('reads the targets, of which there can be none', () => {
   expect(read({ ...MAIL, MAIL_TO: '' })).toBeUndefined(); // only the app sends mail
 });
 
-it.each(['SMTP_URL', 'MAIL_FROM'])('needs %s for mail', (name) => {
-  expect(() => read({ ...MAIL, [name]: '' })).toThrow('Set both to send mail');
-});
-
 it.each([
   [{}, 'http://127.0.0.1:3000'],
   [{ HOST: '0.0.0.0' }, undefined],
