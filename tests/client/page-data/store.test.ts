@@ -274,18 +274,6 @@ describe('the holes of a shell page', () => {
     expect(onRefused).not.toHaveBeenCalled();
   });
 
-  it('are not awaited if the connection is lost within the shell, which is then no page', async () => {
-    const { store, calls } = createTestStore();
-    const { body, write, lose } = createBody();
-    const cut = store.loadShell('/shop');
-    calls[1]?.answer(body);
-    write(shellLine);
-    await flush();
-    lose(new TypeError('network error'));
-    expect(await cut).toMatchObject({ kind: 'failed', error: { message: 'network error' } });
-    expect(calls[0]?.signal.aborted).toBe(true);
-  });
-
   it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {
     const { store, calls } = createTestStore();
     const redirected = store.loadShell('/shop');

@@ -71,47 +71,6 @@ test('without JavaScript, a page with deferred values is requested again, and th
   expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
 });
 
-/** In the order in which they settle. */
-const ORDER = ['near', 'upstream', 'broken', 'mountains'];
-
-/** On a busy machine, several gauges can be filled at the same time, which counts as in order. */
-function recordOrder(page: Page) {
-  return page.addInitScript((ids) => {
-    const order: string[] = [];
-    Object.assign(window, { order });
-    const look = () => {
-      for (const id of ids) {
-        const text = document.getElementById(id)?.innerText.trim() ?? '';
-        if (text !== '' && !text.startsWith('Asking') && !order.includes(id)) order.push(id);
-      }
-    };
-    new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
-  }, ORDER);
-}
-
-test.each(['/tour/streaming', '/'])(
-  'deferred values appear in the order in which they settle, beginning at %s',
-  async (from) => {
-    const { page, complaints, data, documents } = await site.open(from, { before: recordOrder, waitUntil: 'commit' });
-    if (from === '/') {
-      await exchanged(page);
-      await link(page, 'Streaming').click();
-    }
-    await page.locator('#mountains').getByText('64 cm').waitFor();
-    expect(await page.evaluate(() => (window as unknown as { order: string[] }).order)).toEqual(ORDER);
-    expect(await page.locator('#broken').innerText()).toMatch(
-      /^This gauge is out of order\. \(Rejected after \d+\sms\.\)$/,
-    );
-    // Each value says when it arrived.
-    const clocks = await page.locator('dl').getByText('after the request').allInnerTexts();
-    const times = clocks.map((text) => Number.parseInt(text, 10));
-    expect(times).toEqual(times.toSorted((one, other) => one - other));
-    expect(times.at(-1)).toBeGreaterThanOrEqual(999);
-    expect(data.map(({ path }) => path)).toEqual(from === '/' ? ['/_data/tour/streaming'] : []);
-    expect([documents, complaints]).toEqual([[from], []]);
-  },
-);
-
 test('deferred values do not delay a visitor who leaves', async () => {
   const { page, complaints, documents } = await site.openLive('/tour/streaming', { waitUntil: 'commit' });
   await link(page, 'Cards').click();
