@@ -67,12 +67,3 @@ test('a class added to a component gets its style without a reload', async () =>
   await expectTitle({ 'padding-top': '13px', color: 'rgb(29, 111, 165)' });
   await expectKept();
 });
-
-test('a class in a new component gets its style without a reload', async () => {
-  app.write('src/shared/product/ui/mark.tsx', 'export const Mark = () => <i className="pt-[17px] block">mark</i>;\n');
-  app.edit(HOME, 'import { Button }', "import { Mark } from '../ui/mark.tsx';\nimport { Button }");
-  app.edit(HOME, '<Button />', '<Button /><Mark />');
-  const mark = page.getByText('mark', { exact: true });
-  await expect.poll(() => mark.evaluate((element) => getComputedStyle(element).paddingTop), PATIENCE).toBe('17px');
-  await expectKept();
-});

@@ -69,8 +69,8 @@ const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
 const DEFERRED = '{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}';
 
 /** Prefetches a page and sends the response. */
-async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
-  const test = createTestStore(options);
+async function prefetched(url: string) {
+  const test = createTestStore();
   test.store.prefetch(url, 'intent');
   test.calls[0]?.answer();
   await flush();

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { RouteDefinition } from '#engine';
 import { routes } from '#product/routes.tsx';
-import { expectAccessible, listViolations } from '../accessible.ts';
-import { exchanged, heading, hydrated, link, press, useSite } from '../site.ts';
+import { expectAccessible } from '../accessible.ts';
+import { exchanged, heading, hydrated, link, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -32,13 +32,6 @@ test.each([...paths, '/nowhere'])(
     await expectAccessible(page);
   },
 );
-
-test('the demos are accessible after use', async () => {
-  const { page } = await site.openLive('/tour/forms');
-  await press(page, 'Send');
-  await page.locator('#contact [aria-invalid]').first().waitFor();
-  expect(await listViolations(page)).toEqual([]);
-});
 
 test("a static page is hydrated from the browser's cache, after a 304 without a body, and after Back", async () => {
   const { page, complaints } = await site.open('/tour/static');
