@@ -240,21 +240,6 @@ test('a place keeps its fallback until its value arrives, also when the router i
   expect(complaints).toEqual([]);
 });
 
-test('links work on a page whose lazy component loads after the router', async () => {
-  const release = Promise.withResolvers<void>();
-  const { page, complaints, documents } = await visit('/chart', {
-    waitUntil: 'commit',
-    before: (page) => page.route('**/assets/bars-*', (route) => release.promise.then(() => route.continue())),
-  });
-  await page.waitForFunction(() => history.scrollRestoration === 'manual'); // the router is there
-  release.resolve();
-  await exchanged(page);
-  await link(page, 'Notes').click();
-  await heading(page, 'Notes');
-  expect(documents).toEqual(['/chart']);
-  expect(complaints).toEqual([]);
-});
-
 test('use() inside a Suspense shows the value, and a rejection replaces the page with its ErrorBoundary', async () => {
   const { page, complaints } = await visit('/plain');
   await page.locator('main').getByText('There').waitFor();

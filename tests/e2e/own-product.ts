@@ -180,10 +180,8 @@ export const ownProduct = {
     }
     export function ErrorBoundary() { return <h1>The whole page failed</h1>; }`,
   'src/shared/product/pages/chart.tsx': `
-    import { lazy } from 'react';
-    const Bars = lazy(() => import('./bars.tsx'));
     export default function Chart() {
-      return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /><Bars /></>;
+      return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /></>;
     }`,
   'src/shared/product/pages/gone.tsx': `
     import { Suspense, use } from 'react';
@@ -194,8 +192,6 @@ export const ownProduct = {
       return <Suspense><Later value={later} /></Suspense>;
     }
     export function ErrorBoundary() { return <h1>Failed</h1>; }`,
-  'src/shared/product/pages/bars.tsx': `
-    export default function Bars() { return <p>The bars</p>; }`,
   'src/shared/product/pages/forms.tsx': formsPage,
   'src/shared/product/pages/item.tsx': `
     import { useEffect, useState } from 'react';

@@ -69,8 +69,8 @@ const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
 const DEFERRED = '{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}';
 
 /** Prefetches a page and sends the response. */
-async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
-  const test = createTestStore(options);
+async function prefetched(url: string) {
+  const test = createTestStore();
   test.store.prefetch(url, 'intent');
   test.calls[0]?.answer();
   await flush();
@@ -272,18 +272,6 @@ describe('the holes of a shell page', () => {
     expect(title).toBe('shop');
     expect(await user.catch(toShownError)).toMatchObject(shown);
     expect(onRefused).not.toHaveBeenCalled();
-  });
-
-  it('are not awaited if the connection is lost within the shell, which is then no page', async () => {
-    const { store, calls } = createTestStore();
-    const { body, write, lose } = createBody();
-    const cut = store.loadShell('/shop');
-    calls[1]?.answer(body);
-    write(shellLine);
-    await flush();
-    lose(new TypeError('network error'));
-    expect(await cut).toMatchObject({ kind: 'failed', error: { message: 'network error' } });
-    expect(calls[0]?.signal.aborted).toBe(true);
   });
 
   it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {

@@ -279,6 +279,12 @@ describe('the version of a reply', () => {
     await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
   });
 
+  it('is a hash by default', async () => {
+    const app = serve(list, { list: () => ({ status: 200 as const, body: [] }) });
+    const { etag = '' } = (await ask(app, 'GET /list')).headers;
+    await walk(app, ['GET /list', known(etag), 304]);
+  });
+
   it('protects a change, if the caller sends the version that it knows', async () => {
     let stored = 1;
     const one = {

@@ -54,6 +54,29 @@ describe('GET of page data', () => {
   });
 });
 
+it.each(['gzip', 'br'])(
+  'compressed page data streams: the first line arrives before a deferred value, with %s',
+  async (encoding) => {
+    const gates = [createGate<string>(), createGate<string>()];
+    const app = await startPages(
+      page({ loader: () => ({ first: gates[0]?.promise, second: gates[1]?.promise, text: 'words '.repeat(400) }) }),
+      { compression: true },
+    );
+    const lineCounts: number[] = [];
+    const { headers, text } = await app.ask('/_data/page', {
+      headers: { 'Accept-Encoding': encoding },
+      onText(soFar) {
+        const lines = soFar.split('\n').length - 1;
+        lineCounts.push(lines);
+        gates[lines - 1]?.resolve('late');
+      },
+    });
+    expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding', 'x-accel-buffering': 'no' });
+    expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
+    expect(parsePage(text).decoder.pending).toBe(0);
+  },
+);
+
 describe('HEAD of page data', () => {
   const VOLATILE = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'x-accel-buffering'];
   const rest = (headers: object) =>
