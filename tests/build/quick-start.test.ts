@@ -5,7 +5,7 @@ import { build, type Plugin } from 'esbuild';
 import type Express from 'express';
 import request from 'supertest';
 import { expect, it, onTestFinished } from 'vitest';
-import { lazyPackages } from '../../build/lazy-packages.mjs';
+import { quickStart } from '../../build/quick-start.mjs';
 import { createFolder } from '../support/folder.ts';
 
 const types: Plugin = {
@@ -21,7 +21,7 @@ it('loads packages of Express only when a handler uses them', async () => {
   const outfile = join(createFolder(onTestFinished), 'bundle.mjs');
   await build({
     stdin: { contents: `export { default } from 'express';`, resolveDir: import.meta.dirname },
-    ...{ outfile, bundle: true, format: 'esm', platform: 'node', plugins: [lazyPackages(import.meta.dirname), types] },
+    ...{ outfile, bundle: true, format: 'esm', platform: 'node', plugins: [quickStart(import.meta.dirname), types] },
     banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
   });
   const { default: express } = (await import(pathToFileURL(outfile).href)) as { default: typeof Express };
