@@ -15,16 +15,15 @@ import { listLinkedPackages } from './build/linked-packages.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
-import { warnOfMissingFiles } from './build/missing-files.mjs';
 import { beginBuild, finishBuild, nameSources, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
+import { warnOfSources } from './build/source-warnings.mjs';
 import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
-import { warnOfVite } from './build/vite-syntax.mjs';
 import { TABLE_FILE } from './src/shared/location-format.mjs';
 
 const serverEntry = 'src/server/main.ts';
@@ -67,9 +66,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
-  const missing = [...warnOfMissingFiles(root, client, false), ...warnOfMissingFiles(root, server, true)];
-  const vite = [...warnOfVite(root, client), ...warnOfVite(root, server)];
-  for (const warning of new Set([...missing, ...vite])) log(warning);
+  for (const warning of warnOfSources(root, client, server)) log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles

@@ -11,13 +11,12 @@ import { firstLoad } from './first-load.mjs';
 import { engineByName } from './import-by-name.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
-import { lazyPackages } from './lazy-packages.mjs';
 import { listPackageFolders } from './linked-packages.mjs';
-import { nodeHttp } from './node-http.mjs';
 import { findOwner, nativePackages } from './packages.mjs';
+import { quickStart } from './quick-start.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
+import { unknownSuffixes } from './source-warnings.mjs';
 import { assetLoaders } from './styles.mjs';
-import { unknownSuffixes } from './vite-syntax.mjs';
 
 /** Recent browsers, so that the syntax they support is not compiled to longer code. */
 export const browserTarget = 'es2022';
@@ -147,8 +146,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     plugins: [
       apart(root, listServerParts(root)),
       nativePackages(root),
-      nodeHttp(root),
-      lazyPackages(root),
+      quickStart(root),
       inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,
       excerpts(root),

@@ -13,7 +13,7 @@ import { hash } from 'node:crypto';
  * @returns the files, and the ids of the scripts by path
  */
 export function addDebugIds({ served, unserved }) {
-  const scripts = [...unserved, ...served].filter(({ path, contents }) => /\.m?js$/.test(path) && contents.length > 0);
+  const scripts = [...unserved, ...served].filter(({ path, contents }) => path.endsWith('.js') && contents.length > 0);
   const ids = new Map(scripts.map(({ path, contents }) => [path, toDebugId(contents)]));
   const withId = ({ path, contents }) => {
     const id = ids.get(path.replace(/^maps\/(.+)\.map$/, '$1'));

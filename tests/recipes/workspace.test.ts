@@ -68,12 +68,8 @@ it('an image has the files that packages read beside their code, and native code
     'node_modules/native/package.json': '{}',
     'node_modules/native/prebuilds/darwin-arm64/native.node': 'not of Linux',
     'node_modules/native/libother.so.8.1': '',
-    'node_modules/native/native.cc': '',
     'node_modules/native/table.sql': '',
     'node_modules/native/views/docs/page.html': '',
-    'node_modules/native/index.js.map': '',
-    'node_modules/native/index.d.ts': '',
-    'node_modules/native/tests/native.js': '',
     'node_modules/native/.env': 'of a package in a workspace',
   });
   layOutImage(root, join(root, 'image'));
