@@ -8,11 +8,15 @@ import { dirname, join, relative } from 'node:path';
  *   the folder does not exist
  */
 export function listFiles(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => toRelative(folder, join(entry.parentPath, entry.name)))
-    .sort();
+  return existsSync(folder) ? listBelow(folder, '').sort() : [];
+}
+
+function listBelow(folder, start) {
+  return readdirSync(join(folder, start), { withFileTypes: true }).flatMap((entry) => {
+    const path = start + entry.name;
+    if (entry.isDirectory()) return listBelow(folder, `${path}/`);
+    return entry.isFile() ? [path] : [];
+  });
 }
 
 /** Returns a path relative to a folder, with forward slashes. */
