@@ -28,10 +28,14 @@ it('loads packages of Express only when a handler uses them', async () => {
   const app = express().set('query parser', 'extended');
   app.get('/', (req, res) => void res.type('html').send(JSON.stringify(req.query)));
   app.post('/', express.json(), (req, res) => void res.json(req.body));
+  app.post('/text', express.text(), (req, res) => void res.json(req.body));
   const server = createServer(app);
   expect('hasTypes' in globalThis).toBe(false);
   const page = await request(server).get('/?a[b]=1');
   expect([page.type, page.text]).toEqual(['text/html', '{"a":{"b":"1"}}']);
   expect('hasTypes' in globalThis).toBe(true);
   expect((await request(server).post('/').send({ n: 1 })).body).toEqual({ n: 1 });
+  const post = (charset: string) => request(server).post('/text').type(`text/plain; charset=${charset}`).send('é');
+  expect((await post('windows-1251')).body).toBe('Г©');
+  expect((await post('morse')).status).toBe(415);
 });
