@@ -9,7 +9,6 @@ import { browserTarget, bundleServer, formatWarnings, listServerParts, throwRead
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds } from './build/debug-ids.mjs';
-import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { listLinkedPackages } from './build/linked-packages.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
@@ -22,8 +21,9 @@ import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
 import { warnOfSources } from './build/source-warnings.mjs';
-import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
+import { listOthers, listSources, toFullStamp, toStamp, toTimeStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
+import { mapExistingApp, mapLoadedPackages } from './build/unbundled-maps.mjs';
 import { TABLE_FILE } from './src/shared/location-format.mjs';
 
 const serverEntry = 'src/server/main.ts';
@@ -40,6 +40,7 @@ const clientFolder = 'dist/client';
 export async function build({ root = import.meta.dirname, log = console.log, onRunnable = () => {} } = {}) {
   const started = performance.now();
   const stamp = toStamp(root);
+  const times = toTimeStamp(root);
   const desk = findDesk(root);
   const owner = await readOwnersBuild(root);
   const styles = createStyles(root, {
@@ -110,7 +111,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
   const rest = [...maps, ...packedMaps, ...compressed];
   const others = listOthers({ ...client.metafile.inputs, ...server.metafile.inputs });
-  await finishBuild(dist, rest, toFullStamp(root, stamp, others));
+  await finishBuild(dist, rest, toFullStamp(root, { stamp, times, others }));
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }

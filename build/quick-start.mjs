@@ -12,6 +12,30 @@ const LAZY = {
 };
 const EXPRESS = new Set(['express', 'accepts', 'send', 'type-is']);
 
+/** What body parsers use of `iconv-lite`, whose tables would be a fifth of the bundle. Node decodes the same encodings. */
+const DECODER = `
+function open(name) {
+  try {
+    return new TextDecoder(name);
+  } catch {
+    throw new Error('Encoding not recognized: ' + name);
+  }
+}
+exports.encodingExists = (name) => {
+  try {
+    return !!open(name);
+  } catch {
+    return false;
+  }
+};
+exports.decode = (bytes, name) => open(name).decode(bytes);
+exports.getDecoder = (name) => {
+  const decoder = open(name);
+  return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
+};
+`;
+const PARSERS = new Set(['body-parser', 'raw-body']);
+
 /** Accessors that load Node's WebSocket client. The first also loads all of `undici`. */
 export const COSTLY = ['WebSocket', 'CloseEvent', 'MessageEvent'];
 
@@ -37,6 +61,10 @@ export function quickStart(root) {
         // Another version of Express finds other versions of them.
         return { path: toRelative(root, join(resolveDir, path)), namespace: 'late', pluginData: resolveDir };
       });
+      onResolve({ filter: /^iconv-lite$/ }, ({ path, importer }) =>
+        PARSERS.has(findOwner(importer)) ? { path, namespace: 'decoder' } : undefined,
+      );
+      onLoad({ filter: /./, namespace: 'decoder' }, () => ({ contents: DECODER }));
       onLoad({ filter: /./, namespace: 'late' }, ({ path, pluginData: resolveDir }) => {
         const name = basename(path);
         const lines = LAZY[name].map((key) => `exports.${key} = (...args) => require('${name}').${key}(...args);\n`);

@@ -52,6 +52,11 @@ describe('`npm start`', () => {
     expect(said.out).toContain('Stopped.');
   });
 
+  it('has only ASCII in its bundle, so that V8 keeps one byte for each letter', () => {
+    const text = readFileSync(join(app.folder, 'dist/server/site.js'), 'latin1');
+    expect(/[\x80-\xff]+/.exec(text)).toBeNull();
+  });
+
   it('says in a check that the build is older than the sources', async () => {
     const check = () =>
       spawnSync(process.execPath, ['bin/start.mjs', '--check'], { cwd: app.folder, encoding: 'utf8' });
