@@ -220,6 +220,10 @@ export function setRequestInfo(req: IncomingMessage, info: RequestInfo): void {
   (req as IncomingMessage & CarriesInfo)[INFO] = info;
 }
 
+export function isOfRequest(req: IncomingMessage, info: RequestInfo): boolean {
+  return (req as IncomingMessage & CarriesInfo)[INFO] === info;
+}
+
 const current = new AsyncLocalStorage<RequestInfo>();
 
 /**
