@@ -86,7 +86,8 @@ export function createPageResults(
     await requireReachable(url, isUncertain, request.signal);
     if (fetcherKey === null) onLeave();
     removeEventListener('pagehide', keepPageState);
-    const isReplaced = navigation === 'REPLACE' || navigation === 'POP';
+    // The router replaces a page by the answer to its form, but this is another document, as after a redirect in HTTP.
+    const isReplaced = request.method === 'GET' && (navigation === 'REPLACE' || navigation === 'POP');
     if (await loadDocument(url, { guarded, isReplaced }, request.signal)) throw STAYED;
   }
 

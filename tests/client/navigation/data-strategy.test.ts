@@ -140,6 +140,14 @@ describe('without a connection', () => {
   });
 });
 
+it('a redirect of a form to another site keeps its page for Back, although React Router replaces a page by its form', async () => {
+  const redirect = '{"d":{"build":"b","redirect":"https://pay.test/checkout","reload":true}}\n';
+  answer.mockImplementation(async () => new Response(redirect, { headers: { 'Content-Type': NDJSON_TYPE } }));
+  const body = new URLSearchParams({ price: '1' });
+  void start().ask('/list', { unstable_navigationType: 'REPLACE' as never }, { method: 'POST', body });
+  await expect.poll(() => documents.mock.calls).toEqual([['assign /checkout']]);
+});
+
 it('redirects without an end are left to the browser', async () => {
   const { navigate, onStay } = start();
   const headers = { 'Content-Type': NDJSON_TYPE };
