@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import request from 'supertest';
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../src/server/api/openapi.ts';
+import { createTestSettings } from './support/product/test-settings.ts';
 import { createTestApp, readConfig } from './support/testing.ts';
 
 const OPERATIONS = 'src/shared/product/api/index.ts';
@@ -21,10 +22,11 @@ it.runIf(existsSync(operations))('handles all operations that clients know', asy
   expect(missing, `These operations of ${OPERATIONS} have no handler. Return it from createApi().`).toEqual([]);
 });
 
-/** Reads the document of the product, with the default settings. No service is opened, because no operation runs. */
+/** Reads the document of the product, with the settings of tests. No service is opened, because no operation runs. */
 async function readDocument(): Promise<OpenApi> {
   const { product } = await import('../src/server/product/index.ts');
-  const settings = product.settings.read({}, readConfig({}));
+  const env = await createTestSettings();
+  const settings = product.settings.read(env, readConfig(env));
   const api = product.api?.({ settings, services: createStandIn() as never });
   // Also if it is not served, or not to everybody.
   const apiDocument = product.apiDocument ? { ...product.apiDocument, auth: undefined } : undefined;
