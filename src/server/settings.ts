@@ -111,10 +111,14 @@ export function readSettings<const Table extends SettingsTable>(table: Table, en
   return values as SettingsValues<Table>; // every name of the table was parsed by its schema
 }
 
-/** Lists settings that differ from a known one by one character. Short names differ from many by chance. */
+/**
+ * Lists settings that differ from a known one by one character. Short names differ from many by chance, and with another
+ * first one, such as `EMAIL_FROM` and `MAIL_FROM`, they are other words.
+ */
 export function listMisspelled(env: Environment, known: readonly string[]): string[] {
   return Object.keys(env).flatMap((name) => {
-    const meant = known.includes(name) || name.length < 6 ? undefined : known.find((other) => isSimilar(name, other));
+    if (known.includes(name) || name.length < 6) return [];
+    const meant = known.find((other) => other[0] === name[0] && isSimilar(name, other));
     return meant ? [`${name} is not a setting. Do you mean ${meant}?`] : [];
   });
 }

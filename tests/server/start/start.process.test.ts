@@ -51,8 +51,10 @@ describe('a failed start', () => {
 
   it('names a setting whose name is almost that of another', async () => {
     const port = await listenInTest(createServer());
-    const { stdout } = start({ PORT: String(port), PUBLIC_ORIGIN: 'https://a.example' });
+    const existingApps = { EMAIL_FROM: 'ada@a.example' };
+    const { stdout } = start({ PORT: String(port), PUBLIC_ORIGIN: 'https://a.example', ...existingApps });
     expect(stdout).toContain('PUBLIC_ORIGIN is not a setting. Do you mean PUBLIC_ORIGINS?');
+    expect(stdout).not.toContain('MAIL_FROM');
   });
 
   it('names every invalid setting, without its value', () => {
