@@ -11,7 +11,10 @@ const app = useRecipe('public-settings', (it) => {
   it.write({
     'src/shared/product/pages/home/home.tsx': `
       import { usePublicSettings } from '../../public-settings.ts';
-      export default () => <h1>{usePublicSettings().mapKey}</h1>;`,
+      export default function Home() {
+        const { mapKey, stage } = usePublicSettings();
+        return <><h1>{mapKey}</h1>{stage !== 'live' && <p role="status">{stage}</p>}</>;
+      }`,
   });
   const kept =
     "{ id: 'kept', path: '/kept', mode: 'static', page: () => import('./pages/home/home.tsx') }, { id: 'home'";
