@@ -89,7 +89,9 @@ export default defineConfig({
           include: BROWSER,
           exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
-          testTimeout: 90_000,
+          // Many build an app, or wait for several builds of `npm run dev`.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
       {

@@ -12,7 +12,7 @@ export function useOwnedSite(): ReturnType<typeof usePages> {
     app.write(ownProduct);
     await app.build();
     server = await startApp(app.folder);
-  }, 120_000);
+  });
   afterAll(async () => {
     await server?.stop();
     app?.remove();

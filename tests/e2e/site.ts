@@ -172,7 +172,7 @@ export async function hydrated(page: Page, selector = 'main'): Promise<void> {
 /** Resolves when the router has replaced its stand-in. It then takes over scroll restoration. */
 export async function exchanged(page: Page): Promise<void> {
   await hydrated(page);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  await page.waitForFunction(() => history.scrollRestoration === 'manual', undefined, { polling: 50 });
 }
 
 /** Marks the document, so that `isSameDocument` can detect a document load. */

@@ -71,7 +71,7 @@ beforeAll(async () => {
     },
   });
   browser = await shareBrowser();
-}, 60_000);
+});
 afterAll(() => site?.close());
 
 it("takes what Sentry's SDK for React sends: stores and forwards errors, forwards transactions, drops the rest", async () => {
@@ -82,7 +82,7 @@ it("takes what Sentry's SDK for React sends: stores and forwards errors, forward
     if (response.request().method() === 'POST') statuses.push(response.status());
   });
   await tab.goto(`${site.origin}/`);
-  await tab.waitForFunction(() => document.title === 'done', undefined, { timeout: 30_000 });
+  await tab.waitForFunction(() => document.title === 'done', undefined, { timeout: 60_000 });
   const titles = () => site.failures.map(({ title }) => title.replace(/^csp.*/, 'csp')).sort();
   await expect
     .poll(titles)

@@ -35,7 +35,12 @@ let shared: Promise<Browser> | undefined;
 
 /** Returns the browser shared by all tests of this process. Close the contexts and pages that you open in it. */
 export function shareBrowser(): Promise<Browser> {
-  shared ??= launchBrowser();
+  shared ??= launchBrowser().then((browser) =>
+    // One that crashes fails the tests of one file.
+    browser.once('disconnected', () => {
+      shared = undefined;
+    }),
+  );
   return shared;
 }
 

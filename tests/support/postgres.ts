@@ -46,7 +46,13 @@ export async function createPostgresDatabase(): Promise<string> {
 }
 
 export async function startPostgres() {
-  running ??= run();
+  running ??= run().catch((error: unknown) => {
+    // The next test begins from the start, with another port.
+    running = undefined;
+    folder = undefined;
+    port = undefined;
+    throw error;
+  });
   return running;
 }
 

@@ -8,7 +8,7 @@ export interface RawReply {
 }
 
 export interface RawOptions {
-  /** How long the server can stay silent before the connection is closed (ms). */
+  /** How long the server can stay silent before the connection is closed (ms). By default, it is waited for first. */
   readonly patience?: number;
   /** Half-closes the connection after sending. */
   readonly half?: boolean;
@@ -47,10 +47,11 @@ export function openSocket(port: number, bytes = '', options: Partial<NetConnect
 export async function sendRaw(
   port: number,
   bytes: string | Buffer,
-  { patience = 400, half = false }: RawOptions = {},
+  { patience, half = false }: RawOptions = {},
 ): Promise<string> {
   const connection = dial(port, bytes);
-  connection.socket.setTimeout(patience, () => connection.socket.destroy());
+  connection.socket.setTimeout(patience ?? 30_000, () => connection.socket.destroy());
+  if (patience === undefined) connection.socket.once('data', () => connection.socket.setTimeout(400));
   if (half) connection.socket.end();
   await connection.closed;
   return connection.text;

@@ -41,7 +41,8 @@ export async function startServerProcess(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  // Not 'exit', after which the last output can still arrive.
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   atEnd(() => child.kill('SIGTERM'));
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
@@ -53,7 +54,7 @@ export async function startServerProcess(
       });
     }
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`The app ended with ${code} before it listened:\n${output}`)));
+    void ended.then((code) => reject(new Error(`The app ended with ${code} before it listened:\n${output}`)));
   });
   function stop(): Promise<number | null> {
     child.kill('SIGTERM');

@@ -7,13 +7,16 @@ interface SharedRevalidations {
   readonly store: (path: string) => boolean;
   readonly dropCached: (path: string) => void;
   readonly log: { warn(fields: object, message: string): void };
+  /** Milliseconds. */
+  readonly interval?: number;
 }
 
 /**
  * Brings `revalidate()` to the other replicas that use the same store, and theirs to this process. While the store is
  * unavailable, they wait in the journal.
  */
-export function startRevalidations({ calls, store, dropCached, log }: SharedRevalidations) {
+export function startRevalidations(options: SharedRevalidations) {
+  const { calls, store, dropCached, log, interval = LIVE_POLL_INTERVAL } = options;
   const known = new Map<string, number>();
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -32,7 +35,7 @@ export function startRevalidations({ calls, store, dropCached, log }: SharedReva
 
   async function repeat(): Promise<void> {
     await look().catch(() => {}); // the desk logs that its store is unavailable
-    if (!isOver) timer = setTimeout(() => void repeat(), LIVE_POLL_INTERVAL).unref();
+    if (!isOver) timer = setTimeout(() => void repeat(), interval).unref();
   }
 
   void repeat();

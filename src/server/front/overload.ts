@@ -91,7 +91,7 @@ const FEWEST_PAGES = 32;
 const MOST_PAGES = 1000;
 
 /** Returns how many pages can be in progress at the same time, by the heap limit of this process. */
-export function toMaxPages(heapLimit = getHeapStatistics().heap_size_limit): number {
+function toMaxPages(heapLimit = getHeapStatistics().heap_size_limit): number {
   return Math.min(MOST_PAGES, Math.max(FEWEST_PAGES, Math.floor(heapLimit / PAGE_BYTES)));
 }
 

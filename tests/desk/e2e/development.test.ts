@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DevApp, startDevApp } from '../../e2e/development/dev-app.ts';
+import { type DevApp, PATIENCE, startDevApp } from '../../e2e/development/dev-app.ts';
 import { exchanged } from '../../e2e/site.ts';
 import { shareBrowser } from '../../support/browser.ts';
 
-/** Allows for a build under load, which takes seconds (ms). */
-const PATIENCE = { timeout: 40_000 };
 const SIGN_IN = 'src/desk/shared/pages/root/sign-in-form.tsx';
 
 const TOKEN = 'an-operator-token-of-development';
@@ -31,13 +29,13 @@ export default function Other() {
 let app: DevApp;
 beforeAll(async () => {
   app = await startDevApp(OTHER, { HOST: 'localhost', OPERATOR_TOKEN: TOKEN });
-}, 120_000);
+});
 afterAll(() => app?.stop());
 
 async function open(path: string) {
   const browser = await shareBrowser();
   const page = await browser.newPage({ baseURL: app.url, userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(PATIENCE);
   await page.goto(path);
   await exchanged(page);
   return page;
@@ -51,7 +49,7 @@ test('an incident of a time zone names the texts that differ, and their componen
   };
   const find = async () =>
     (await read('/incidents')).incidents.find(({ kind }: { kind: string }) => kind === 'hydration');
-  await expect.poll(find, PATIENCE).toBeDefined();
+  await expect.poll(find, { timeout: PATIENCE }).toBeDefined();
   const said = /<Clock label="Opens at">\n +<p>\n +<time>\n\+ +10:30 AM\n- +8:30 AM$/;
   expect(await read(`/incidents/${(await find()).digest}`)).toMatchObject({
     environment: 'development',

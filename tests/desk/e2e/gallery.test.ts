@@ -10,6 +10,7 @@ import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
 import { exchanged, hydrated } from '../../e2e/site.ts';
 import { shareBrowser, watch } from '../../support/browser.ts';
 import { createFolder } from '../../support/folder.ts';
+import { findFreePort } from '../../support/free-port.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import {
   ADDRESS,
@@ -39,6 +40,8 @@ let server: RunningApp;
 let dataDir: string;
 let places: ReadonlyMap<string, string>;
 let addresses: Addresses;
+/** The exit code of the first server, and what it had stored by then. */
+let ended: { readonly code: number | null; readonly found: FoundIncident | undefined };
 
 beforeAll(async () => {
   [app, next] = [createGallery(), createNextGallery()];
@@ -46,7 +49,9 @@ beforeAll(async () => {
   dataDir = join(app.folder, 'data');
   places = readPlaces(app.folder);
   server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
-  addresses = await failEverywhere(server);
+  addresses = await failEverywhere(server); // the last failure ends the server
+  ended = { code: await server.ended, found: await lookUp(dataDir, addresses.get('uncaught') ?? '') };
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
 }, 300_000);
 afterAll(async () => {
   await server?.stop();
@@ -68,10 +73,8 @@ async function find(address: string, from = dataDir): Promise<FoundIncident> {
 }
 
 test('a failure that ends the process is stored before it ends', async () => {
-  expect(await server.ended).toBe(1);
-  const found = await lookUp(dataDir, addresses.get('uncaught') ?? '');
-  expect(found?.occurrence?.full?.origin).toBe('process');
-  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
+  expect(ended.code).toBe(1);
+  expect(ended.found?.occurrence?.full?.origin).toBe('process');
 });
 
 const BUTTON = { side: 'browser', origin: 'browser', route: '/browser' };
@@ -178,7 +181,8 @@ describe('a tab that was open across a deploy', () => {
   let documents: readonly string[];
 
   beforeAll(async () => {
-    site = await startApp(app.folder, { DATA_DIR: data });
+    const settings = { PORT: String(await findFreePort()), DATA_DIR: data };
+    site = await startApp(app.folder, settings);
     tab = await openTab();
     ({ documents } = await watch(tab));
     // If this chunk failed to load, the browser would remember it, and the tab would report only when it is closed.
@@ -190,8 +194,8 @@ describe('a tab that was open across a deploy', () => {
     const isStored = async () => expect(await store.builds.useBuild({ id, release: id })).toBe(true);
     await vi.waitFor(isStored, 30_000);
     await site.stop();
-    site = await startApp(next.folder, { PORT: new URL(site.url).port, DATA_DIR: data });
-  }, 180_000);
+    site = await startApp(next.folder, settings);
+  });
   afterAll(async () => {
     await tab?.context().close();
     await site?.stop();

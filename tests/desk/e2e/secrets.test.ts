@@ -75,7 +75,7 @@ beforeAll(async () => {
   [browser] = await Promise.all([shareBrowser(), app.build()]);
   vi.unstubAllEnvs();
   server = await startApp(app.folder, environment);
-}, 120_000);
+});
 
 afterAll(async () => {
   await server?.stop();

@@ -55,7 +55,7 @@ export default function Home({ data }: PageProps<typeof home>) {
   app.replace('src/server/product/pages/index.ts', 'export const', "import { home } from './home.ts';\n\nexport const");
   git('init', '--quiet');
   commit('Begin');
-}, 60_000);
+});
 
 afterAll(async () => {
   await webhook?.close();

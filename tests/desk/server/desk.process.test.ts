@@ -39,7 +39,7 @@ describe('the desk', () => {
     const { desk, dataDir, lines } = await useDesk();
     const before = createFailure();
     desk.journal(before);
-    await desk.calls.settle();
+    await desk.calls.flush();
     for (const name of readdirSync(dataDir)) if (name.startsWith('desk.sqlite')) rmSync(join(dataDir, name));
     const failure = createFailure();
     expect(desk.journal(failure)).toBe(true);

@@ -19,30 +19,32 @@ beforeAll(async () => {
   return () => server.stop();
 });
 
-async function scrape(): Promise<string> {
-  return (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
+async function scrape({ url }: E2eServer): Promise<string> {
+  return (await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
 }
 
 it('has each metric of the alerts from the start: without a series, they never fire', async () => {
   const [alerts = ''] = /^groups:\n.*?(?=^```)/ms.exec(readDocs('operating')) ?? [];
   const used = [...alerts.matchAll(/(spillway_\w+)(?:\{(\w+="\w+")\})?/g)];
   expect(used.length).toBeGreaterThan(5);
-  const metrics = await scrape();
+  const metrics = await scrape(server);
   for (const [found, name, label = ''] of used) {
     expect(metrics, found).toMatch(new RegExp(`^${name}(?:\\{.*${label}.*\\})? \\d`, 'm'));
   }
 });
 
-// Before anything fails, because a file that is open stays writable.
 it('shows a journal that cannot be written', async () => {
-  const journal = join(server.dataDir, 'journal');
+  // Nothing has failed there, because a file that is open stays writable.
+  const other = await startServer({ OPERATOR_TOKEN });
+  onTestFinished(() => other.stop());
+  const journal = join(other.dataDir, 'journal');
   rmSync(journal, { recursive: true });
   writeFileSync(journal, 'in the way');
-  expect(await scrape()).toContain('spillway_journal_failing 0');
-  expect((await sendReport(server.url)).status).toBe(503);
-  expect(await scrape()).toContain('spillway_journal_failing 1');
+  expect(await scrape(other)).toContain('spillway_journal_failing 0');
+  expect((await sendReport(other.url)).status).toBe(503);
+  expect(await scrape(other)).toContain('spillway_journal_failing 1');
   rmSync(journal);
-  await expect.poll(async () => (await sendReport(server.url)).status).toBe(200);
+  await expect.poll(async () => (await sendReport(other.url)).status).toBe(200);
 });
 
 it('prints no link if tokens and PUBLIC_ORIGINS are set, and warns if links in notifications would have no host', async () => {

@@ -78,7 +78,7 @@ async function leaveBehind(desk: Desk) {
     ada.failureOf({ digest: EARLIER }),
   ];
   for (const failure of failures) expect(desk.journal(failure)).toBe(true);
-  await desk.calls.settle();
+  await desk.calls.flush();
   return { first, beside };
 }
 

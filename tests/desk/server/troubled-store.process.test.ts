@@ -26,7 +26,7 @@ async function openTroubled() {
     },
   });
   await desk.calls.readChanges();
-  await desk.calls.settle();
+  await desk.calls.flush();
   const logged = (words: string) => lines.filter(({ message }) => message.includes(words));
   return {
     ...{ desk, role, counts, logged, admin },

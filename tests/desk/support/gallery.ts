@@ -147,7 +147,7 @@ export async function findLogged({ log }: RunningApp, told: object, before = 0):
   const isMeant = (line: Readonly<Record<string, unknown>>) =>
     Object.entries(told).every(([key, value]) => line[key] === value);
   const read = () => addressIn(log().slice(before), isMeant);
-  await until(() => read() !== undefined, `a line with ${JSON.stringify(told)} in the log`, 15_000);
+  await until(() => read() !== undefined, `a line with ${JSON.stringify(told)} in the log`);
   return read() ?? '';
 }
 
@@ -194,7 +194,7 @@ export interface ReportAnswer {
 /** Returns the tunnel's response to the report that `act` causes. */
 export async function reportOf(page: Page, act: () => Promise<unknown>): Promise<ReportAnswer> {
   const isReport = (response: PageResponse) => new URL(response.url()).pathname === '/_report';
-  const [answer] = await Promise.all([page.waitForResponse(isReport, { timeout: 15_000 }), act()]);
+  const [answer] = await Promise.all([page.waitForResponse(isReport), act()]);
   return (await answer.json()) as ReportAnswer;
 }
 

@@ -7,7 +7,7 @@ import { startServerProcess } from '../../support/server-process.ts';
 import { until } from '../../support/until.ts';
 
 /** Allows for builds that share two cores with other tests (ms). */
-const RESET_PATIENCE = 40_000;
+export const PATIENCE = 80_000;
 
 /** An app under `npm run dev`, in its own folder. */
 export interface DevApp {
@@ -23,6 +23,8 @@ export interface DevApp {
   has(path: string): boolean;
   /** Which build is served, and what is wrong with it. */
   readState(): Promise<DevState>;
+  /** Waits until all that was written is built, and is served or known to be broken. */
+  settled(): Promise<DevState>;
   /** Restores all files, and waits until the restored app is served. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -45,7 +47,7 @@ export async function startDevApp(
   /** The original text of each file that the test wrote; undefined if it did not exist. */
   const before = new Map<string, string | undefined>();
   const write = (path: string, text: string): void => {
-    if (!before.has(path)) before.set(path, existsSync(join(folder, path)) ? read(path) : undefined);
+    if (!before.has(path)) before.set(path, readOrUndefined(path));
     owned.write({ [path]: text });
   };
 
@@ -61,27 +63,42 @@ export async function startDevApp(
   });
 
   const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+  const readOrUndefined = (path: string) => (existsSync(join(folder, path)) ? read(path) : undefined);
 
   async function reset(): Promise<void> {
-    const changed = [...before].filter(
-      ([path, text]) => (existsSync(join(folder, path)) ? read(path) : undefined) !== text,
-    );
+    if (before.size === 0) return;
+    owned.write(Object.fromEntries([...before].filter(([path, text]) => readOrUndefined(path) !== text)));
     before.clear();
-    if (changed.length === 0) return;
-    const { build } = await readState();
-    owned.write(Object.fromEntries(changed));
-    const end = performance.now() + RESET_PATIENCE;
+    const { error } = await settled();
+    if (error) throw new Error(`The restored app is not served:\n${log()}`);
+  }
+
+  let marks = 0;
+  /** Writes a file that nothing reads, because changes are built in the order in which they are written. */
+  async function settled(): Promise<DevState> {
+    const end = performance.now() + PATIENCE;
+    let mark = '';
+    let markedAt = 0;
     for (;;) {
-      // A server that is being restarted can close the connection.
+      // A server that is being replaced can close the connection.
       const state = await readState().catch(() => undefined);
-      if (state && state.build > build && state.served === state.build && !state.error) return;
-      if (performance.now() > end) throw new Error(`The restored app is not served:\n${log()}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const isBuilt = mark !== '' && state?.reason.includes(mark);
+      if (isBuilt && (state?.error || state?.served === state?.build)) return state as DevState;
+      if (performance.now() > end) throw new Error(`The last changes are not served:\n${log()}`);
+      // A build of many files does not name them all, so the next mark is written after it.
+      if (state && !isBuilt && (mark === '' || state.build > markedAt)) {
+        markedAt = state.build;
+        marks += 1;
+        mark = `src/shared/product/mark-${marks}.txt`;
+        owned.write({ [mark]: 'nothing reads this' });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
   async function readState(): Promise<DevState> {
-    return (await (await fetch(`${url}/_dev/state`)).json()) as DevState;
+    const headers = { connection: 'close' }; // a connection that stays open can end with its server
+    return (await (await fetch(`${url}/_dev/state`, { headers })).json()) as DevState;
   }
   return {
     url,
@@ -100,6 +117,7 @@ export async function startDevApp(
     },
     has: (path) => existsSync(join(folder, path)),
     readState,
+    settled,
     reset,
     async stop() {
       if (state === 'stopped') return;

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DevApp, startDevApp } from './dev-app.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type DevApp, PATIENCE, startDevApp } from './dev-app.ts';
 
-/** Allows for a build under load, which takes seconds (ms). */
-const PATIENCE = 40_000;
 const INDEX = 'src/server/product/index.ts';
 
 let app: DevApp;
@@ -21,7 +19,8 @@ const services = { open: async () => undefined };
 export const product = defineProduct({ settings, services, pages, existingApp: './legacy/app.js' });
 `,
   });
-}, 120_000);
+});
+afterEach(({ task }) => (task.result?.state === 'fail' ? app.reset() : undefined));
 afterAll(() => app?.stop());
 
 /** Sees the page of the last edit. */
@@ -41,7 +40,7 @@ test('a public file is served until it is removed, also below .well-known', asyn
   await expect.poll(read, { timeout: PATIENCE }).toBe(200);
   await app.reset();
   await expect.poll(read, { timeout: PATIENCE }).toBe(404);
-}, 120_000);
+});
 
 test('an existing app that listens does not replace the server, and the output says where it does', async () => {
   const { port } = new URL(app.url);
@@ -51,7 +50,7 @@ test('an existing app that listens does not replace the server, and the output s
   expect(app.output()).toMatch(/EADDRINUSE.*\n(?:.*\n)*.*legacy\/app\.js:2/);
   await expectServed('from the loader');
   app.write('legacy/app.js', legacy);
-}, 120_000);
+});
 
 test('a package finds another loaded, although esbuild drops the module of its names', async () => {
   const facts = '{ "type": "module", "main": "index.js", "sideEffects": false }';
@@ -72,7 +71,7 @@ export const later = () => import('of-parts');`,
     "import { made } from 'a-guest';\nexport const words = 'made an ' + made;\n",
   );
   await expectServed('made an object');
-}, 120_000);
+});
 
 test('an edit of a file outside of src is built, because the build reads it', async () => {
   app.write('../packages/words/index.ts', "export const words = 'of a package';\n");
@@ -80,7 +79,7 @@ test('an edit of a file outside of src is built, because the build reads it', as
   await expectServed('of a package');
   app.edit('../packages/words/index.ts', 'of a package', 'after its edit');
   await expectServed('after its edit');
-}, 120_000);
+});
 
 test('services that never open are named, and the next change starts another server', async () => {
   app.edit(INDEX, 'async () => undefined', '() => new Promise<undefined>(() => {})');
@@ -88,7 +87,7 @@ test('services that never open are named, and the next change starts another ser
   app.edit(INDEX, '() => new Promise<undefined>(() => {})', 'async () => undefined');
   app.write('src/server/product/words.ts', "export const words = 'after the fix';\n");
   await expectServed('after the fix');
-}, 120_000);
+});
 
 /** Ends the processes of esbuild that this app started, as the system does when it runs out of memory. */
 function endService(): void {
@@ -105,16 +104,12 @@ function endService(): void {
   }
 }
 
-test.runIf(process.platform === 'linux')(
-  'edits are built after the process of esbuild has ended',
-  async () => {
-    for (const words of ['after its end', 'after its second end']) {
-      endService();
-      app.write('src/server/product/words.ts', `export const words = '${words}';\n`);
-      app.edit('src/shared/product/pages/other.tsx', '</h1>', '!</h1>');
-      await expectServed(words);
-    }
-    expect(app.output()).toContain('The process of esbuild has ended. Starting another one.');
-  },
-  120_000,
-);
+test.runIf(process.platform === 'linux')('edits are built after the process of esbuild has ended', async () => {
+  for (const words of ['after its end', 'after its second end']) {
+    endService();
+    app.write('src/server/product/words.ts', `export const words = '${words}';\n`);
+    app.edit('src/shared/product/pages/other.tsx', '</h1>', '!</h1>');
+    await expectServed(words);
+  }
+  expect(app.output()).toContain('The process of esbuild has ended. Starting another one.');
+});

@@ -39,8 +39,11 @@ test.each([true, false])(
     await expect.poll(() => email.evaluate((field) => field === document.activeElement)).toBe(true);
 
     await fill(page, { 'Your email address': 'ada@example.org', 'Your message': 'The water is rising.' });
-    await press(page, 'Send');
+    const release = await hold(page, '**/tour/forms');
+    const sent = press(page, 'Send'); // without JavaScript, it ends when the next document arrives
     if (isLive) expect(await page.getByRole('button', { name: 'Sending…' }).isDisabled()).toBe(true);
+    release();
+    await sent;
     await page
       .locator('#contact')
       .getByText(/^Thank you\. Sent at \d\d:\d\d:\d\d\sUTC\./)
@@ -57,7 +60,7 @@ test('the progress of an upload is shown', async () => {
   await session.send('Network.enable');
   await session.send('Network.emulateNetworkConditions', {
     ...{ offline: false, latency: 0, downloadThroughput: -1 },
-    uploadThroughput: 4e6,
+    uploadThroughput: 1e6, // two seconds, of which a busy machine sees a few moments
   });
   await page.evaluate(() => {
     const seen: number[] = [];
@@ -90,24 +93,4 @@ test('a form discards earlier prefetches', async () => {
   await cards.evaluate((anchor: HTMLElement) => anchor.click());
   await heading(page, 'Cards');
   expect(listRequests()).toHaveLength(2);
-});
-
-test('a fetcher shows its count immediately, and does not change the rest of the page', async () => {
-  const { page, complaints, data, documents } = await openForms();
-  const likes = page.locator('#likes output');
-  const before = Number.parseInt(await likes.innerText(), 10);
-  const expectCount = (more: number) => expect.poll(() => likes.innerText()).toMatch(new RegExp(`^${before + more} `));
-  await fill(page, { 'Your name': 'Ada' });
-  const release = await hold(page, '**/tour/forms');
-  await press(page, 'Like');
-  await expectCount(1);
-  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
-  release();
-  expect((await answered).status()).toBe(200);
-  await expectCount(1);
-  await press(page, 'Like');
-  await expectCount(2);
-  expect(await read(page, 'Your name')).toBe('Ada');
-  expect(data.filter(({ method }) => method === 'GET')).toEqual([]);
-  expect([documents, complaints]).toEqual([['/tour/forms'], []]);
 });

@@ -37,7 +37,7 @@ async function run({ onTestFinished }: TestContext, { lag = 0, deadline = 20_000
   const args = [SCRIPT, String(lag), String(deadline), ...(hangs ? ['hangs'] : [])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const exit = once(child, 'exit');
+  const exit = once(child, 'close'); // with all of its output
   let output = '';
   child.stdout.on('data', (chunk) => {
     output += chunk;
@@ -46,7 +46,7 @@ async function run({ onTestFinished }: TestContext, { lag = 0, deadline = 20_000
   await until(() => findPort() > 0, 'the server');
 
   /** Opens a connection and sends these bytes. `whole` resolves with everything received until it ends. */
-  async function open(bytes: string): Promise<{ socket: Socket; whole: Whole }> {
+  async function send(bytes: string): Promise<{ socket: Socket; whole: Whole }> {
     const socket = connect(findPort(), '127.0.0.1');
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -57,15 +57,25 @@ async function run({ onTestFinished }: TestContext, { lag = 0, deadline = 20_000
     });
     await once(socket, 'connect');
     socket.write(bytes);
-    await sleep(60);
     return { socket, whole };
+  }
+
+  const ask = async (path: string) =>
+    (await send(get(path).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).whole;
+
+  /** Sends bytes, and waits until the server has read them: it has then answered a later connection. */
+  async function open(bytes: string): Promise<{ socket: Socket; whole: Whole }> {
+    const opened = await send(bytes);
+    await ask('/livez');
+    return opened;
   }
 
   return {
     child,
+    send,
     open,
     findPort,
-    ask: async (path: string) => (await open(get(path).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).whole,
+    ask,
     output: () => output,
     stop: () => child.kill('SIGTERM'),
     isStopping: () => until(() => output.includes('SIGTERM'), 'the stop to begin'),
@@ -134,9 +144,10 @@ describe.concurrent('a stop', () => {
     ['accepted before the stop', '/livez', 100, 'ok\n'],
     ['can only hand over slowly', '/busy', 30, 'done'],
   ] as const)('answers connections that the kernel %s', async ([, path, count, body], context) => {
-    const { open, stop, ended } = await run(context);
+    const { open, send, stop, ended } = await run(context);
     await open(get('/stand-still'));
-    const asked = await Promise.all(Array.from({ length: count }, () => open(get(path))));
+    await sleep(60); // until its event loop is blocked
+    const asked = await Promise.all(Array.from({ length: count }, () => send(get(path))));
     stop();
     const replies = await Promise.all(asked.map(({ whole }) => whole));
     expect(replies.filter((reply) => reply.status !== 200 || reply.body !== body)).toEqual([]);
@@ -167,9 +178,9 @@ describe.concurrent('a stop', () => {
   it('closes connections that still wait for a slow peer at the deadline, and exits with 0', async (context) => {
     const { open, stop, ended, output, findPort } = await run(context, { deadline: 500 });
     const reader = connect(findPort(), '127.0.0.1');
-    reader.pause();
     reader.on('error', () => undefined);
     reader.write(get('/big'));
+    await once(reader, 'readable'); // and nothing reads on
     const type = 'Content-Type: application/json\r\nContent-Length: 9';
     await open(`POST /api/echo HTTP/1.1\r\nHost: a\r\n${type}\r\n\r\n{`);
     stop();

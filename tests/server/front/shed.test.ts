@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import request from 'supertest';
 import { describe, expect, it, vi } from 'vitest';
 import { PLAIN_PAGE_POLICY } from '../../../src/server/errors/last-resort.ts';
-import { createOverload, toMaxPages, watchLoopDelay } from '../../../src/server/front/overload.ts';
+import { createOverload, watchLoopDelay } from '../../../src/server/front/overload.ts';
 import { ACTION_ACCEPT } from '../../../src/shared/wire/protocol.ts';
 import { createFakePages, createTestApp } from '../../support/app.ts';
 
@@ -124,10 +124,5 @@ describe('overload', () => {
     await sleep(1);
     expect(read()).toBeLessThan(500);
     expect(onPause).toHaveBeenCalledExactlyOnceWith(expect.toSatisfy((ms) => ms > 1200 && ms < 5000));
-  });
-
-  it('derives the page limit from the heap size, within bounds', () => {
-    const MiB = 1024 * 1024;
-    expect([64, 256, 1024, 2048, 8192].map((size) => toMaxPages(size * MiB))).toEqual([32, 64, 256, 512, 1000]);
   });
 });

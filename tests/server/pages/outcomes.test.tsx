@@ -453,7 +453,7 @@ describe('the deadline', () => {
     ['awaits', deferred(hang)],
     ['does not await', { server: { loader: () => ({ late: never }) } }],
   ] satisfies [string, Partial<TestPage>][])('ends a stream whose page %s its deferred value', async (_name, page) => {
-    const app = await start(page, { deadlineMs: 80 });
+    const app = await start(page, { deadlineMs: 1000 });
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
     expect(text.endsWith('</body></html>')).toBe(true);

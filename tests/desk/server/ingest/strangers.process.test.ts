@@ -50,7 +50,7 @@ describe('echoes from strangers', () => {
     for (const { address } of failures) await sendEcho(address);
     // Sends a burst for one digest, which a journal would sample out.
     await Promise.all(Array.from({ length: 15 }, () => sendEcho(failures[0]?.address ?? '')));
-    await desk.calls.settle();
+    await desk.calls.flush();
     const found = await desk.calls.find(failures[0]?.address ?? '');
     expect(found?.incident.counts).toEqual({ server: 15, browser: 0 });
     expect(ignoredEchoes()).toBe(30);
@@ -69,6 +69,7 @@ describe('echoes from strangers', () => {
       expect((await sendEcho(address)).digest).toBe(address.slice(0, 8));
     }
     expect(ignoredEchoes()).toBe(12);
+    await desk.calls.flush();
     const { incidents } = await desk.calls.listIncidents({ limit: 100 });
     expect(incidents.map(({ digest }) => digest).sort()).toEqual([old.digest, known.digest]);
     for (const address of madeUp) expect(await desk.calls.find(address)).toBeUndefined();
@@ -80,7 +81,7 @@ describe('an address shown to a visitor', () => {
     const { desk, fail, sendEvent, sendEcho } = await start();
     const issued = fail();
     const other = fail();
-    await desk.calls.settle();
+    await desk.calls.flush();
     // The last 40 bits of an event's id become the second half of its address.
     const sameEnd = `${newId().slice(0, 22)}${issued.id.slice(22)}`;
     await sendEcho(other.address, { event_id: sameEnd });

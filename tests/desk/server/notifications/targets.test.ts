@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { NOTFOUND, Resolver } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { toMessage } from '../../../../src/desk/server/notifications/message.ts';
 import type { NotifySettings } from '../../../../src/desk/server/notifications/settings.ts';
 import { createTargets } from '../../../../src/desk/server/notifications/targets.ts';
@@ -213,6 +214,12 @@ describe('an email', () => {
     const [, , sent = ''] = local.server.mails[0]?.auth.split(' ') ?? [];
     expect(Buffer.from(sent, 'base64').toString()).toBe('\0ada@example.com\0p#ss');
 
+    // Asks no name server, which can be slow.
+    const resolve = vi.spyOn(Resolver.prototype, 'resolve4');
+    onTestFinished(() => resolve.mockRestore());
+    resolve.mockImplementation((_name: string, done: unknown) =>
+      (done as (error: Error) => void)(Object.assign(new Error('unknown'), { code: NOTFOUND })),
+    );
     const other = await useMail({ ...login, host: '127.1' }); // a name for Node, which DNS reads as this machine
     expect(await other.send()).toMatchObject({ ok: false, words: expect.stringContaining('Use smtps') });
     expect(other.server.mails).toEqual([]);

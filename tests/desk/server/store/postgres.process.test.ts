@@ -71,7 +71,7 @@ async function startBetween(url: string) {
 
 it('becomes unavailable if the database hangs, and works again when it answers', async () => {
   const between = await startBetween(await createPostgresDatabase());
-  const { store } = await open(between.url, 300);
+  const { store } = await open(between.url, 3000);
   await store.builds.listBuilds(); // opens the connection
   between.state.swallows = '';
   await expect(store.builds.listBuilds()).rejects.toThrow(StoreAwayError);
@@ -82,17 +82,17 @@ it('becomes unavailable if the database hangs, and works again when it answers',
 it('frees what a lost connection has locked in the middle of a transaction', async () => {
   const url = await createPostgresDatabase();
   const between = await startBetween(url);
-  const [lost, other] = [await open(between.url, 1000), await open(url)];
+  const [lost, other] = [await open(between.url, 3000), await open(url)];
   Object.assign(between.state, { swallows: 'COMMIT', staysOpen: true });
   const batch = { occurrences: [fullOf()] };
   await expect(lost.store.journals.ingest(batch)).rejects.toThrow(StoreAwayError);
   await other.store.journals.ingest(batch);
   expect((await other.store.finder.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
-}, 20_000);
+});
 
 it('fails a query that waits for a lock, and keeps its connection', async () => {
   const url = await createPostgresDatabase();
-  const { store, driver } = await open(url, 1000);
+  const { store, driver } = await open(url, 3000);
   const readPid = () => driver.reader.all('SELECT pg_backend_pid()');
   const pid = await readPid();
   const other = openPostgres(url);
@@ -124,7 +124,7 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
   ]);
   expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
   expect(ended.slice(2)).toEqual(['another read refused done', 'read slow', 'read slow']);
-}, 20_000);
+});
 
 it('waits for a migration, however long it takes', async () => {
   const url = await createPostgresDatabase();
@@ -132,8 +132,8 @@ it('waits for a migration, however long it takes', async () => {
   onTestFinished(() => other.close());
   const opened = await other.transaction(async (sql) => {
     await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
-    const opening = open(url, 400);
-    await sql.all('SELECT pg_sleep(1)');
+    const opening = open(url, 2000);
+    await sql.all('SELECT pg_sleep(3)');
     return { opening };
   });
   await opened.opening;

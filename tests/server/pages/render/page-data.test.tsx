@@ -179,7 +179,7 @@ describe('a version', () => {
     ['does not return by the deadline', () => new Promise<never>(() => {})],
     ['throws', throws],
   ])('that %s is recorded, and the loader runs', async (_name, version) => {
-    const app = await startPages(page({ loader: () => 'data', version }), { deadlineMs: 50 });
+    const app = await startPages(page({ loader: () => 'data', version }), { deadlineMs: 300 });
     expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
     expect(app.failures()).toHaveLength(1);
     expect(parsePage((await app.ask('/_data/page')).text).payload.data.page).toBe('data');

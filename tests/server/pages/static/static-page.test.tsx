@@ -103,8 +103,7 @@ describe('a static page', () => {
     isGone = true;
     vi.advanceTimersByTime(301_000);
     expect((await app.ask('/page')).status).toBe(200);
-    await sleep(50);
-    expect((await app.ask('/page')).status).toBe(status);
+    await expect.poll(async () => (await app.ask('/page')).status).toBe(status);
     isGone = false;
     expect((await app.ask('/page')).status).toBe(200);
   });
@@ -284,7 +283,7 @@ it.each<[string, number, (isBroken: () => boolean) => Partial<TestPage>]>([
 ])('a static page that fails with %s is not cached, and has status %i', async (_name, status, toPage) => {
   let isBroken = true;
   const page = toPage(() => isBroken);
-  const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 300 });
+  const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 1000 });
   for (const path of ['/page', '/_data/page']) {
     const reply = await app.ask(path);
     expect(reply.status).toBe(status);
