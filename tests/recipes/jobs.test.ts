@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createVisitor, type OwnedApp } from '../support/owned-app.ts';
 import { createPostgresDatabase } from '../support/postgres.ts';
+import { listFailures } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 import { createRecipe } from './recipe.ts';
 
@@ -75,7 +76,7 @@ it('ends a job when the server stops, without an incident, and has one incident 
   onTestFinished(() => db.end());
   await db.query(`ALTER DATABASE ${pathname.slice(1)} ALLOW_CONNECTIONS false`);
   await db.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [pathname.slice(1)]);
-  const listDigests = () => server.log().match(/"digest":"\w+"/g) ?? [];
+  const listDigests = () => listFailures(server.log()).map(({ digest }) => digest);
   await until(() => listDigests().length > 2, 'failures of the queue');
   expect(new Set(listDigests()).size).toBe(1);
   expect(server.log()).toContain('The queue failed.');

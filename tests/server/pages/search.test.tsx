@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { useSearch } from '../../../src/shared/rendering/hooks.ts';
 import { DATA, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
@@ -54,6 +54,7 @@ it.each([
 
 it.each([['1'], [undefined]])('names z.coerce in the log if a value is ignored and SPILLWAY_DEV is %s', async (dev) => {
   vi.stubEnv('SPILLWAY_DEV', dev);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const app = await startPages(createTable({ search: z.object({ page: z.number().default(1) }) }));
   expect((await app.ask('/orders?page=2')).status).toBe(200);
   const said = app.lines.filter(({ msg }) => /use z\.coerce\.number\(\)/.test(String(msg)));
