@@ -91,7 +91,7 @@ async function visit({ url }: RunningApp): Promise<{ status: number; address: st
   return { status: reply.status, address: reply.headers.get('x-error-digest') ?? '' };
 }
 
-/** What was sent about the page. On a busy machine, a blocked event loop is another incident. */
+/** Lists the incidents of the page that were sent. On a busy machine, a blocked event loop is another incident. */
 const listSent = () =>
   webhook.posted
     .flatMap(({ body }) => JSON.parse(body).incidents as { event: string; kind: string; link: string; title: string }[])
