@@ -8,23 +8,22 @@ import { findDesk, productApp } from './build/apps.mjs';
 import { browserTarget, bundleServer, formatWarnings, listServerParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
-import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
-import { mapExistingApp, mapLoadedPackages } from './build/existing-app.mjs';
+import { addDebugIds } from './build/debug-ids.mjs';
 import { readFiles } from './build/files.mjs';
 import { listLinkedPackages } from './build/linked-packages.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
-import { warnOfMissingFiles } from './build/missing-files.mjs';
 import { beginBuild, finishBuild, nameSources, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { nameRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { listOthers, listSources, toFullStamp, toStamp } from './build/stamp.mjs';
+import { warnOfSources } from './build/source-warnings.mjs';
+import { listOthers, listSources, toFullStamp, toStamp, toTimeStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
-import { warnOfVite } from './build/vite-syntax.mjs';
+import { mapExistingApp, mapLoadedPackages } from './build/unbundled-maps.mjs';
 import { TABLE_FILE } from './src/shared/location-format.mjs';
 
 const serverEntry = 'src/server/main.ts';
@@ -41,6 +40,7 @@ const clientFolder = 'dist/client';
 export async function build({ root = import.meta.dirname, log = console.log, onRunnable = () => {} } = {}) {
   const started = performance.now();
   const stamp = toStamp(root);
+  const times = toTimeStamp(root);
   const desk = findDesk(root);
   const owner = await readOwnersBuild(root);
   const styles = createStyles(root, {
@@ -67,24 +67,18 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
 
   const bundles = [client, ...otherClients, server, parts];
   for (const warning of await formatWarnings(bundles.flatMap(({ warnings }) => warnings))) log(warning);
-  const vite = new Set([...warnOfVite(root, client), ...warnOfVite(root, server)]);
-  for (const warning of [
-    ...warnOfMissingFiles(root, client, false),
-    ...warnOfMissingFiles(root, server, true),
-    ...vite,
-  ])
-    log(warning);
+  for (const warning of warnOfSources(root, client, server)) log(warning);
   const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
-  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(nameSources(root, outputs)));
+  const bundled = addDebugIds(sortOutputs(join(root, 'dist'), nameSources(root, outputs)));
   const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
     release,
-    debugIds: listDebugIds([...bundled.unserved, ...bundled.served]),
+    debugIds: bundled.debugIds,
     ...client.assets,
     apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
@@ -117,7 +111,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const [[compressed, packedMaps]] = await Promise.all([compressing, sources.save()]);
   const rest = [...maps, ...packedMaps, ...compressed];
   const others = listOthers({ ...client.metafile.inputs, ...server.metafile.inputs });
-  await finishBuild(dist, rest, toFullStamp(root, stamp, others));
+  await finishBuild(dist, rest, toFullStamp(root, { stamp, times, others }));
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
   for (const line of describeScripts(client.assets, client.metafile, clientFolder, compressed)) log(line);
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { on, once } from 'node:events';
 import { existsSync, statSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,8 +40,6 @@ const problems = { client: undefined, server: undefined };
 let current;
 /** All running servers, including those that start or stop. */
 const servers = new Set();
-/** Those that have to exit. */
-const ending = new WeakSet();
 /** The last failures of all servers. The next server gets them too. */
 let failures = [];
 /** Hash of its build. */
@@ -79,7 +78,10 @@ export async function develop() {
     watch(join(root, path), () => tellToRestart(path));
   }
   // A first build of the server takes as long as that of the client.
-  serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
+  serving = dev
+    .buildServer()
+    .then(({ lasting }) => prepareSpare(lasting))
+    .catch(() => {});
   await work();
 }
 
@@ -139,7 +141,7 @@ async function take(files) {
     problems.server = undefined; // until its next build
     tell({ ...client, build: state.build + 1, reason: toNames(files) });
   } catch (error) {
-    await report('client', error);
+    report('client', await toBuildError(error, root));
     return;
   }
   if (unserved) unserved.files.push(...files);
@@ -155,7 +157,7 @@ async function serve() {
   unserved = undefined;
   const { build } = state;
   try {
-    const { name, lasting } = await dev.buildServer({ isExact: didNotStart });
+    const { name, lasting } = await dev.buildServer(didNotStart);
     watchOthers();
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${toNames(files)}: built in ${ms} ms.` : `Built in ${ms} ms.`);
@@ -173,22 +175,20 @@ async function serve() {
       tell({ served: build });
     }
   } catch (error) {
-    await report('server', error);
+    report('server', await toBuildError(error, root));
   }
 }
 
 /** A checkout of another branch changes many files. */
 function toNames(files) {
-  const [first, second, third, ...others] = new Set(files);
-  const more = others.length > 0 ? [`${others.length} more`] : [];
-  return [first, second, third, ...more].filter(Boolean).join(', ');
+  const names = [...new Set(files)];
+  return names.length > 3 ? `${names.slice(0, 3).join(', ')}, ${names.length - 3} more` : names.join(', ');
 }
 
 /** The running server continues to serve the last good build. */
-async function report(side, error) {
-  const problem = await toBuildError(error, root);
-  console.error(problem.text);
-  problems[side] = problem.error;
+function report(side, { text, error }) {
+  console.error(text);
+  problems[side] = error;
   tell();
   if (isAlive(current)) return;
   closeSocket();
@@ -209,8 +209,6 @@ function tell(changes) {
   change(changes);
   if (isAlive(current)) sendToServer(current, { type: 'state', state });
 }
-
-function ignore() {}
 
 /** Starts a server that waits for its product. */
 function startServer() {
@@ -257,26 +255,24 @@ function takeSpare(lasting) {
 async function exchange(server, name, build) {
   if (leaving) return;
   const next = server.child;
-  const ended = new Promise((resolve) => next.once('exit', resolve));
-  const silent = new Promise((resolve) => next.once('close', resolve));
+  const ended = once(next, 'exit');
+  const silent = once(next, 'close');
   sendToServer(next, { type: 'load' });
   await Promise.race([ask(next, 'loaded'), ended]);
   if (leaving) return;
   didNotStart = !isAlive(next);
   if (didNotStart) {
     await Promise.race([silent, sleep(lastWordsMs)]);
-    if (!isAlive(current)) closeSocket();
-    const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
-    console.error(`The new server did not start. ${rest}. Waiting for changes…`);
-    problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
-    return tell();
+    const rest = isAlive(current) ? ' The previous one keeps running.' : '';
+    const error = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
+    return report('server', { text: `The new server did not start.${rest}`, error });
   }
   const previous = current;
   current = next;
   next.once('exit', (code) => {
     if (current !== next || leaving) return;
     // If a change ended it, requests wait for the next server.
-    if (!ending.has(next)) closeSocket();
+    if (!next.killed) closeSocket();
     if (code) console.error(`The server exited with code ${code}. Nothing is served. Waiting for changes…`);
   });
   if (previous) await end(previous);
@@ -285,42 +281,31 @@ async function exchange(server, name, build) {
   change({ server: name, served: build });
   sendToServer(next, { type: 'handover', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
-  if (typeof where !== 'object') return;
+  if (!isRunning(next)) return;
   socket = await giveSocket(next, where, socket);
   await Promise.race([ask(next, 'listening'), ended]);
   // Sends the state of builds that finished during the start.
   tell();
 }
 
-function ask(child, type) {
-  return new Promise((resolve) => {
-    child.on('message', function onMessage(message) {
-      if (message?.type !== type) return;
-      child.off('message', onMessage);
-      resolve(message);
-    });
-  });
+async function ask(child, type) {
+  for await (const [message] of on(child, 'message')) if (message?.type === type) return message;
 }
 
 function isAlive(child) {
-  return child !== undefined && !ending.has(child) && isRunning(child);
+  return child !== undefined && !child.killed && isRunning(child);
 }
 
 function isRunning(child) {
   return child.exitCode === null && child.signalCode === null;
 }
 
-function end(child) {
-  if (!isRunning(child)) return Promise.resolve();
-  ending.add(child);
-  return new Promise((resolve) => {
-    const kill = setTimeout(() => child.kill('SIGKILL'), drainMs);
-    child.once('exit', () => {
-      clearTimeout(kill);
-      resolve(undefined);
-    });
-    child.kill('SIGTERM');
-  });
+async function end(child) {
+  if (!isRunning(child)) return;
+  const kill = setTimeout(() => child.kill('SIGKILL'), drainMs);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  clearTimeout(kill);
 }
 
 async function leave(signal) {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadEnvFile } from 'node:process';
 
 const file = join(import.meta.dirname, '../.env');
 
@@ -12,7 +11,7 @@ const file = join(import.meta.dirname, '../.env');
 export function useEnvFile({ silent = false } = {}) {
   if (!existsSync(file)) return;
   try {
-    loadEnvFile(file);
+    process.loadEnvFile(file);
   } catch (error) {
     console.error(`.env cannot be read (${error.code}). Make it readable for this user, or remove it.`);
     process.exit(1);

@@ -4,8 +4,9 @@
 // run, update or attack.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { listFiles, readJson } from '../build/files.mjs';
+import { isForeign } from '../build/linked-packages.mjs';
 import { findOwner, findPackage } from '../build/packages.mjs';
 
 /** A user id that the host does not use. 0 would be the host's root. */
@@ -97,21 +98,11 @@ function copyFile(from, to) {
 
 /**
  * Copies the files of a package, which can read any of them, but not as executables. Its dependencies are copied
- * separately.
+ * separately. Hidden files of a package in a workspace can be secret.
  */
 function copyPackage(from, to) {
-  cpSync(from, to, {
-    recursive: true,
-    dereference: true,
-    filter: (path) => path === from || !isForDevelopers(relative(from, path)),
-  });
+  cpSync(from, to, { recursive: true, dereference: true, filter: (path) => path === from || !isForeign(path) });
   for (const path of listFiles(to)) chmodSync(join(to, path), 0o644);
-}
-
-/** True for what nothing reads at run time. Hidden files of a package in a workspace can be secret. */
-function isForDevelopers(path) {
-  if (/^(?:tests?|docs|benchmarks?|examples?)$/.test(path)) return true;
-  return /^(?:\..*|node_modules)$|\.(?:map|d\.[cm]?ts|[acho]|cc|[ch]pp)$/.test(basename(path));
 }
 
 // `main` needs Node 24.2.

@@ -1,6 +1,7 @@
 import { hasRequiredNode } from './require-node.mjs';
 
 if (hasRequiredNode()) {
+  const { runCommand } = await import('./command.mjs');
   const { createNew } = await import('./new/new.mjs');
-  createNew(process.argv.slice(2));
+  await runCommand(createNew);
 }

@@ -1,6 +1,7 @@
 import { hasRequiredNode } from './require-node.mjs';
 
 if (hasRequiredNode()) {
+  const { runCommand } = await import('./command.mjs');
   const { own } = await import('./own/own.mjs');
-  await own(process.argv.slice(2));
+  await runCommand(own);
 }

@@ -1,6 +1,7 @@
 import { hasRequiredNode } from './require-node.mjs';
 
 if (hasRequiredNode()) {
+  const { runCommand } = await import('./command.mjs');
   const { upgrade } = await import('./upgrade/upgrade.mjs');
-  process.exitCode = upgrade(process.argv.slice(2), process.cwd());
+  await runCommand(upgrade);
 }

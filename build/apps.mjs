@@ -34,12 +34,10 @@ const desk = {
   commands: ['desk'],
   /** Modules that a server under `npm run dev` loads ahead of the next edit. */
   loaded: ['src/desk/server/index.ts'],
-  /** First parts of its paths, also under `/api`. */
-  paths: ['desk'],
 };
 
 /** @returns {typeof desk} empty without the desk, which an app can delete */
 export function findDesk(root) {
   if (existsSync(join(root, 'src/desk'))) return desk;
-  return { apps: [], parts: {}, commands: [], loaded: [], paths: [] };
+  return { apps: [], parts: {}, commands: [], loaded: [] };
 }

@@ -4,20 +4,19 @@ import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isProductCode } from '../src/shared/whose-code.mjs';
 import { findDesk } from './apps.mjs';
-import { nodeModulesInClient } from './client-inputs.mjs';
+import { clientInputs } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
 import { findFolderInWorkspace } from './files.mjs';
 import { firstLoad } from './first-load.mjs';
 import { engineByName } from './import-by-name.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
-import { lazyPackages } from './lazy-packages.mjs';
 import { listPackageFolders } from './linked-packages.mjs';
-import { nodeHttp } from './node-http.mjs';
 import { findOwner, nativePackages } from './packages.mjs';
+import { quickStart } from './quick-start.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
+import { unknownSuffixes } from './source-warnings.mjs';
 import { assetLoaders } from './styles.mjs';
-import { unknownSuffixes } from './vite-syntax.mjs';
 
 /** Recent browsers, so that the syntax they support is not compiled to longer code. */
 export const browserTarget = 'es2022';
@@ -102,9 +101,9 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
       excerpts(root),
       ...owner.plugins,
       unknownSuffixes,
+      clientInputs(root),
       ...(dev ? [] : [engineByName(root)]),
       reactRouter(root, { dev }),
-      nodeModulesInClient,
       zodWithoutEval,
     ],
   };
@@ -147,8 +146,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     plugins: [
       apart(root, listServerParts(root)),
       nativePackages(root),
-      nodeHttp(root),
-      lazyPackages(root),
+      quickStart(root),
       inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,
       excerpts(root),

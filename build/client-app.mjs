@@ -1,5 +1,4 @@
 import { bundleClient } from './bundles.mjs';
-import { requireClientInputs } from './client-inputs.mjs';
 import { toLazyFile } from './first-load.mjs';
 import { listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
@@ -16,7 +15,6 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     bundleClient({ root, name, entry, outdir, dev, owner, styles }),
     readRouteModules(root, table, { owner, styles }),
   ]);
-  requireClientInputs(metafile);
   requireComponents(routeModules, warnings);
   const { sheets, assets } = await listClientFiles({ metafile, entry, routeModules, outdir, styles });
   return { metafile, outputFiles: [...outputFiles, ...sheets], warnings, assets };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFolderInWorkspace } from './files.mjs';
+import { findWorkspace, toRelative } from './files.mjs';
 
 /** The latest commits that are recorded, of those that changed code. */
 const mostCommits = 50;
@@ -38,8 +38,7 @@ const codeFiles = ['js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'mts', 'cts'].map((en
  */
 export async function readCommits(root) {
   // A project with its own repository, such as a submodule, has only its own commits.
-  const own = existsSync(join(root, '.git')) ? '' : findFolderInWorkspace(root);
-  const cwd = root.slice(0, root.length - own.length);
+  const cwd = existsSync(join(root, '.git')) ? root : findWorkspace(root);
   const git = (...options) =>
     promisify(execFile)('git', ['-c', 'core.quotePath=false', ...options], { cwd, ...limits });
   try {
@@ -50,7 +49,7 @@ export async function readCommits(root) {
       ),
       git('diff', ...diffOptions, 'HEAD', '--', ...codeFiles),
     ]);
-    return toCommits(log, uncommitted, own);
+    return toCommits(log, uncommitted, cwd === root ? '' : `${toRelative(cwd, root)}/`);
   } catch {
     return [];
   }

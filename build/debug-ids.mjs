@@ -8,36 +8,20 @@ import { hash } from 'node:crypto';
  * Adds ids to scripts and their source maps. A script has its id at the end, where it moves no position. The id depends
  * only on the script's text, like its name, so that a cached script with the same name has the same id.
  *
- * @param {{ path: string, contents: Uint8Array }[]} outputs scripts and maps of both bundles
- * @returns {{ path: string, contents: Uint8Array }[]}
+ * @template {{ path: string, contents: Uint8Array }} File
+ * @param {{ served: File[], unserved: File[] }} files of all bundles, as of `sortOutputs`
+ * @returns the files, and the ids of the scripts by path
  */
-export function addDebugIds(outputs) {
-  const ids = new Map(
-    outputs
-      .filter(({ path, contents }) => isScript.test(path) && contents.length > 0)
-      .map((file) => [file.path, toDebugId(file.contents)]),
-  );
-  return outputs.map(({ path, contents }) => {
-    const id = ids.get(path.replace(/\.map$/, ''));
+export function addDebugIds({ served, unserved }) {
+  const scripts = [...unserved, ...served].filter(({ path, contents }) => path.endsWith('.js') && contents.length > 0);
+  const ids = new Map(scripts.map(({ path, contents }) => [path, toDebugId(contents)]));
+  const withId = ({ path, contents }) => {
+    const id = ids.get(path.replace(/^maps\/(.+)\.map$/, '$1'));
     if (id === undefined) return { path, contents };
     return { path, contents: path.endsWith('.map') ? toMap(contents, id) : toScript(contents, id) };
-  });
+  };
+  return { served: served.map(withId), unserved: unserved.map(withId), debugIds: Object.fromEntries(ids) };
 }
-
-/**
- * Returns the ids of scripts by path.
- *
- * @param {{ path: string, contents: Uint8Array }[]} files
- * @returns {Record<string, string>}
- */
-export function listDebugIds(files) {
-  const scripts = files.filter(({ path }) => isScript.test(path));
-  const toId = ({ contents }) => idAtEnd.exec(Buffer.from(contents.subarray(-64)).toString())?.[1];
-  return Object.fromEntries(scripts.map((file) => [file.path, toId(file)]));
-}
-
-const isScript = /\.m?js$/;
-const idAtEnd = /\/\/# debugId=([\w-]{36})\s*$/;
 
 function toScript(contents, id) {
   return Buffer.concat([contents, Buffer.from(`//# debugId=${id}\n`)]);

@@ -1,14 +1,11 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
-import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
-import { LINE_END } from '../src/shared/location-format.mjs';
-import { findFolderInWorkspace, toRelative } from './files.mjs';
-import { findPackage } from './packages.mjs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { listFiles } from './files.mjs';
+import { isForeign } from './linked-packages.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
-/** Folders without code of the app's server. In the project's root, Spillway's folders are skipped too. */
-const others = new Set(['node_modules', 'public']);
+/** Folders of the project without code of the app's server. */
 const spillways = new Set(['bench', 'bin', 'build', 'dist', 'dist-dev', 'docs', 'src', 'templates', 'tests']);
 /** Larger files (bytes) are bundled or generated. */
 const maxBytes = 300_000;
@@ -33,66 +30,14 @@ export function findExistingApp(root) {
 /** @returns {string[]} the modules of the existing app, relative to the root */
 export function listExistingApp(root) {
   const folder = findExistingApp(root);
-  return folder === undefined ? [] : listModules(root, folder).sort();
+  return folder === undefined ? [] : listModules(root, folder);
 }
 
-function listModules(root, folder) {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = folder === '.' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) {
-      const isOther = others.has(entry.name) || entry.name.startsWith('.') || (folder === '.' && spillways.has(path));
-      return isOther ? [] : listModules(root, path);
-    }
-    return entry.isFile() && isModule.test(path) && statSync(join(root, path)).size <= maxBytes ? [path] : [];
-  });
-}
-
-/**
- * Returns source maps for the modules of the existing app, which runs unbundled. With them, digests use its function
- * names, and its source lines are known, as for the product.
- *
- * @param {string} root
- * @returns {{ path: string, contents: Uint8Array }[]} with paths as in `dist/maps`
- */
-export function mapExistingApp(root) {
-  return listExistingApp(root).map((path) => mapSource(path, readFileSync(join(root, path), 'utf8')));
-}
-
-/**
- * Returns the same for packages of the workspace that are loaded at run time, such as an existing app in `external`. An
- * image has them in `node_modules`.
- *
- * @param {string} root
- * @param {readonly string[]} loaded names of packages
- */
-export function mapLoadedPackages(root, loaded) {
-  const workspace = root.slice(0, root.length - findFolderInWorkspace(root).length);
-  return loaded.flatMap((name) => {
-    const found = findPackage(name, root);
-    const folder = found ? toRelative(workspace, realpathSync(found)) : '../';
-    if (/^\.\.\/|(?:^|\/)node_modules\//.test(folder)) return [];
-    return listModules(workspace, folder).flatMap((path) => {
-      const text = readFileSync(join(workspace, path), 'utf8');
-      const inImage = path.replace(folder, `node_modules/${name}`);
-      return [mapSource(path, text), mapSource(path, text, inImage)];
-    });
-  });
-}
-
-/**
- * Returns the source map of a file that runs unbundled.
- *
- * @param {string} path relative to the root
- * @param {string} text
- * @param {string} [file] the path that stacks have
- */
-export function mapSource(path, text, file = path) {
-  const source = '../'.repeat(file.split('/').length) + path;
-  const map = { version: 3, names: [], sourceRoot: '../', sources: [source], sourcesContent: [text] };
-  // Each word and sign has its own position.
-  const lines = text
-    .split(LINE_END)
-    .map((line, number) => [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => [index, 0, number, index]));
-  const mappings = encodedMappings(new TraceMap({ ...map, mappings: lines }));
-  return { path: `maps/${file}.map`, contents: Buffer.from(JSON.stringify({ ...map, mappings })) };
+/** @returns {string[]} the modules in a folder, relative to the root */
+export function listModules(root, folder) {
+  const prefix = folder === '.' ? '' : `${folder}/`;
+  const isLeftOut = (path) => isForeign(path) || basename(path) === 'public' || spillways.has(prefix + path);
+  return listFiles(join(root, folder), isLeftOut)
+    .map((path) => prefix + path)
+    .filter((path) => isModule.test(path) && statSync(join(root, path)).size <= maxBytes);
 }

@@ -4,15 +4,19 @@ import { dirname, join, relative } from 'node:path';
 
 /**
  * @param {string} folder
+ * @param {(path: string) => boolean} [isLeftOut] of a file or folder
  * @returns {string[]} sorted paths of all files in the folder and below, relative to it, with forward slashes; empty if
  *   the folder does not exist
  */
-export function listFiles(folder) {
+export function listFiles(folder, isLeftOut = () => false, prefix = '') {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => toRelative(folder, join(entry.parentPath, entry.name)))
-    .sort();
+  const found = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = prefix + entry.name;
+    if (isLeftOut(path)) return [];
+    if (entry.isDirectory()) return listFiles(join(folder, entry.name), isLeftOut, `${path}/`);
+    return entry.isFile() ? [path] : [];
+  });
+  return found.sort();
 }
 
 /** Returns a path relative to a folder, with forward slashes. */
@@ -41,9 +45,14 @@ export function findLockfile(root) {
   return paths.filter((path) => existsSync(join(root, path))).slice(0, 1);
 }
 
+/** Returns the folder of the workspace that a project is in, or else of the project. */
+export function findWorkspace(root) {
+  const [file = 'package.json'] = findLockfile(root);
+  return dirname(join(root, file));
+}
+
 /** Returns the project's folder in its workspace, such as `apps/web/`. Empty outside of a workspace. */
 export function findFolderInWorkspace(root) {
-  const [lockfile = ''] = findLockfile(root);
-  const folder = toRelative(dirname(join(root, lockfile)), root);
-  return lockfile && folder ? `${folder}/` : '';
+  const folder = toRelative(findWorkspace(root), root);
+  return folder && `${folder}/`;
 }

@@ -1,10 +1,7 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { findFolderInWorkspace, readJson, toRelative } from './files.mjs';
-
-/** What is not a package's own code: its packages, and folders of tools. */
-const OTHERS = /(?:^|[\\/])(?:node_modules|\.[^\\/]*)(?:[\\/]|$)/;
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { findWorkspace, listFiles, readJson, toRelative } from './files.mjs';
+import { findPackage, isInstalled } from './packages.mjs';
 
 /**
  * Lists the folders of packages that are linked into the project, such as those of a workspace, and of what these link.
@@ -14,40 +11,34 @@ const OTHERS = /(?:^|[\\/])(?:node_modules|\.[^\\/]*)(?:[\\/]|$)/;
  * @returns {string[]} absolute paths
  */
 export function listLinkedPackages(root) {
-  const found = new Set();
-  const queue = [root];
-  for (const folder of queue) {
+  const found = new Set([root]);
+  for (const folder of found) {
     const file = join(folder, 'package.json');
-    if (!existsSync(file)) continue;
-    const { dependencies = {} } = readJson(file);
-    const places = createRequire(file).resolve.paths('a');
+    const { dependencies = {} } = existsSync(file) ? readJson(file) : {};
     for (const name of Object.keys(dependencies)) {
-      const path = places.map((place) => join(place, name)).find(existsSync);
+      const path = findPackage(name, folder);
       const linked = path && realpathSync(path);
-      if (!linked || /[\\/]node_modules[\\/]/.test(linked) || linked === root || found.has(linked)) continue;
-      found.add(linked);
-      queue.push(linked);
+      if (linked && !isInstalled(linked)) found.add(linked);
     }
   }
+  found.delete(root);
   return [...found].sort();
 }
 
 /** @param {string} root @returns {string[]} the files of these packages, relative to the root */
 export function listLinkedFiles(root) {
-  return listLinkedPackages(root).flatMap((folder) => listOwn(folder).map((path) => toRelative(root, path)));
+  return listLinkedPackages(root).flatMap((folder) =>
+    listFiles(folder, isForeign).map((path) => toRelative(root, join(folder, path))),
+  );
 }
 
 /** @param {string} root @returns {string[]} their folders in the workspace, such as `packages/ui/` */
 export function listPackageFolders(root) {
-  const workspace = root.slice(0, root.length - findFolderInWorkspace(root).length);
-  return listLinkedPackages(root).map((folder) => `${toRelative(workspace, folder)}/`);
+  return listLinkedPackages(root).map((folder) => `${toRelative(findWorkspace(root), folder)}/`);
 }
 
-function listOwn(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (OTHERS.test(entry.name)) return [];
-    if (entry.isDirectory()) return listOwn(path);
-    return entry.isFile() ? [path] : [];
-  });
+/** Returns true for packages of a package, and for folders of tools. */
+export function isForeign(path) {
+  const name = basename(path);
+  return name === 'node_modules' || name.startsWith('.');
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { findFolderInWorkspace, listFiles, toRelative } from './files.mjs';
+import { findFolderInWorkspace, findWorkspace, listFiles, toRelative } from './files.mjs';
 
 /** How long the assets of a build are kept after the next one (ms), for pages that were opened before that. */
 const keepAssetsMs = 24 * 60 * 60 * 1000;
@@ -77,7 +77,7 @@ async function clean(dist, paths, builtAt) {
 export function nameSources(root, outputs) {
   const own = findFolderInWorkspace(root);
   if (own === '') return outputs;
-  const workspace = root.slice(0, -own.length);
+  const workspace = findWorkspace(root);
   return outputs.map((file) => {
     if (!file.path.endsWith('.map')) return file;
     const folder = dirname(file.path);

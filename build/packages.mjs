@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { findPackageJSON, isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readJson } from './files.mjs';
+import { listFiles, readJson } from './files.mjs';
 
 /**
  * Lists the packages that a build loads at run time. They can be missing if they are optional, like `pg-native`.
@@ -83,10 +83,8 @@ function isNative(folder) {
 
 /** True for an addon, also if it was not compiled here: then the package says so, or works without it. */
 function hasNativeFile(folder) {
-  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
-    if (entry.isDirectory()) return entry.name !== 'node_modules' && hasNativeFile(join(folder, entry.name));
-    return entry.name === 'binding.gyp' || entry.name.endsWith('.node');
-  });
+  const files = listFiles(folder, (path) => basename(path) === 'node_modules');
+  return files.some((path) => basename(path) === 'binding.gyp' || path.endsWith('.node'));
 }
 
 function isForOneSystem(name, from) {
@@ -97,7 +95,7 @@ function isForOneSystem(name, from) {
 }
 
 /** False for a package of the workspace. Only a bundle can run its TypeScript. */
-function isInstalled(folder) {
+export function isInstalled(folder) {
   return /[\\/]node_modules[\\/]/.test(folder);
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
 import { findExistingApp, listExistingApp } from './existing-app.mjs';
@@ -11,21 +11,29 @@ import { readRelease } from './release.mjs';
 const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json'];
 const inputFolders = ['build', 'src', 'patches']; // of installed packages, which the lockfile does not show
 
+/** Checkouts, copies and image layers change the times of unchanged files. */
+const readContents = (file) => (existsSync(file) ? hash('sha256', readFileSync(file)) : '');
+/** Each write changes this time, and nothing can set it. */
+const readTime = (file) => statSync(file, { throwIfNoEntry: false })?.ctimeMs;
+
 /**
- * Returns the release of a build and a hash of its inputs. The hash uses the contents of files, not their times:
- * checkouts, copies and image layers change the times of unchanged files.
+ * Returns the release of a build and a hash of the contents of its inputs.
  *
  * @param {string} root
  */
-export function toStamp(root) {
-  return `${readRelease(root)} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)])}`;
+export function toStamp(root, read = readContents) {
+  return `${readRelease(root)} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)], read)}`;
 }
+
+/** Returns the same of their times. */
+export const toTimeStamp = (root) => toStamp(root, readTime);
 
 /** Returns a hash of the inputs of the bundles without product code. */
 export function toEngineStamp(root) {
   return hashFiles(
     root,
     listInputs(root).filter((path) => !isInProduct(path)),
+    readContents,
   );
 }
 
@@ -41,11 +49,8 @@ export function listSources(root) {
   return [...inputFiles, ...inputFolders, 'tsconfig*.json', ...findLockfile(root), ...existing];
 }
 
-function hashFiles(root, paths) {
-  const lines = paths.map((path) => {
-    const file = join(root, path);
-    return `${path}\0${existsSync(file) ? hash('sha256', readFileSync(file)) : ''}\n`;
-  });
+function hashFiles(root, paths, read) {
+  const lines = paths.map((path) => `${path}\0${read(`${root}/${path}`)}\n`);
   return hash('sha256', lines.join('') + process.env.SPILLWAY_JOIN);
 }
 
@@ -55,21 +60,22 @@ export function listOthers(inputs) {
 }
 
 /**
- * Adds these files to a stamp. They are known only after the build.
+ * Adds these files to the stamps. They are known only after the build.
  *
  * @param {string} root
- * @param {string} stamp
- * @param {string[]} others
+ * @param {{ stamp: string, times: string, others: string[] }} build
  */
-export function toFullStamp(root, stamp, others) {
-  return [`${stamp} ${hashFiles(root, others)}`, ...others].join('\n');
+export function toFullStamp(root, { stamp, times, others }) {
+  const add = (line, read) => `${line} ${hashFiles(root, others, read)}`;
+  return [add(stamp, readContents), add(times, readTime), ...others].join('\n');
 }
 
-/** Compares the stamp, which only a finished build has. @param {string} root */
+/** Compares the stamps, which only a finished build has. @param {string} root */
 export function hasCurrentBuild(root) {
   const file = join(root, 'dist/.stamp');
   if (!existsSync(file)) return false;
-  const full = readFileSync(file, 'utf8');
-  const [, ...others] = full.split('\n');
-  return full === toFullStamp(root, toStamp(root), others);
+  const [stamp, times, ...others] = readFileSync(file, 'utf8').split('\n');
+  const isSame = (line, read) => line === `${toStamp(root, read)} ${hashFiles(root, others, read)}`;
+  // Reading all files would take as long as the start of Node.
+  return isSame(times, readTime) || isSame(stamp, readContents);
 }

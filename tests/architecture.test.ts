@@ -242,46 +242,6 @@ describe.skipIf(isOwned || !hasDesk)('files that the docs name', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are in the drawing of a request', () => {
-    const drawing = /^## A request\n.*?```\n(.+?)```/ms.exec(read('docs/architecture.md'))?.[1] ?? '';
-    const toFiles = (text: string) => [...text.matchAll(/[\w./-]+\.tsx?\b/g)].map(([path]) => path);
-    const steps = toFiles(drawing);
-    expect(steps.length).toBeGreaterThan(35);
-    expect(steps.filter((path) => !['src/server', 'src'].some((top) => existsSync(join(root, top, path))))).toEqual([]);
-    // And the other way round: each step of the list in `app.ts`, in its order.
-    const listed = listSteps();
-    expect(listed.length).toBeGreaterThan(20);
-    const [onTheWay = ''] = drawing.split('anything thrown');
-    expect(toFiles(onTheWay).filter((path) => listed.includes(path))).toEqual(listed);
-  });
-
-  /** Returns the files of the steps in `app.ts`. Some are members of records, so their files are here. */
-  function listSteps(): string[] {
-    const members: [string, string][] = [
-      ['takeCredentials', 'desk/server/access/credentials.ts'],
-      ['tunnel', 'reports/tunnel.ts'],
-      ['shedLoad', 'front/overload.ts'],
-      ['takeHeaders', 'front/existing-app.ts'],
-      ['refuseCrossSite', 'front/cross-site.ts'],
-      ['inMemory', 'pages/static/static-page.ts'],
-      ['development', 'develop/development.ts'],
-      ['handle', 'desk/server/open-tracker.ts'],
-      ['data', 'pages/page-handlers.ts'],
-      ['run', 'front/existing-app.ts'],
-      ['redirectHome', 'app.ts'],
-    ];
-    const app = read('src/server/app.ts');
-    const imported = parseSync('app.ts', app).module.staticImports.flatMap(({ moduleRequest, entries }) =>
-      entries.map(({ localName }): [string, string] => [localName.value, posix.normalize(moduleRequest.value)]),
-    );
-    const fileOf = new Map([...imported, ...members]);
-    const list = /^ {2}const steps = \[\n(.+?)^ {2}\];/ms.exec(app)?.[1] ?? '';
-    const found = [...list.replace(/\/\/.*/g, '').matchAll(/\w+/g)].flatMap(([name]) => fileOf.get(name) ?? []);
-    // The wrappers of the product's steps are in files of helpers.
-    const files = found.filter((path) => !/^request\/(?:paths|step)\.ts$/.test(path));
-    return files.filter((path, index) => path !== files[index - 1]);
-  }
-
   it("are where the architecture's tree shows them", () => {
     const tree = /^## The tree\n\n```\n(.+?)```/ms.exec(read('docs/architecture.md'))?.[1];
     const folders: string[] = [];

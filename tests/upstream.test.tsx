@@ -15,7 +15,7 @@ import { Suspense, use } from 'react';
 import { renderToPipeableStream } from 'react-dom/server';
 import { createMemoryRouter, IDLE_NAVIGATION } from 'react-router';
 import { expect, it } from 'vitest';
-import { COSTLY } from '../build/node-http.mjs';
+import { COSTLY } from '../build/quick-start.mjs';
 import { ROUTING } from '../src/server/front/existing-app.ts';
 import { findPattern, recordPatterns } from '../src/server/request/route-patterns.ts';
 import { REACT_MESSAGES } from '../src/shared/rendering/react-errors.ts';
@@ -241,7 +241,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'Node',
     what: 'loads its WebSocket client by three getters of `node:http`',
-    by: 'build/node-http.mjs',
+    by: 'build/quick-start.mjs',
     harm: 'The server and each worker would start 27 ms slower.',
     missing() {
       const getters = Object.entries(Object.getOwnPropertyDescriptors(http))

@@ -3,69 +3,52 @@ import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { findNode } from '../../build/syntax-tree.mjs';
 
-/**
- * Inserts code into files that you edit. Functions that add return undefined if it does not find its position. Biome formats
- * the result.
- */
+// Inserts code into files that you edit. Biome formats the result.
 
-/** Adds a route to the children of the first layout, or of the layout with an id. */
-export function addRoute(source, route, layout) {
-  const table = findNode(
-    parse(source),
-    ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineRoutes',
-  );
+/** Finds the children of the first layout, or of the layout with an id. */
+export function findChildren(program, layout) {
+  const table = findNode(program, ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineRoutes');
   const hasId = (node) => isProperty(node, 'id') && node.value.value === layout;
   const owner = layout ? findNode(table, ({ properties }) => properties?.some(hasId)) : table;
-  const children = findNode(owner, (node) => isProperty(node, 'children'))?.value;
-  return insertLast(source, children, route);
+  return findNode(owner, (node) => isProperty(node, 'children'))?.value;
 }
 
-/** Adds a property to the object of a constant. */
-export function addProperty(source, name, property) {
-  const constant = findNode(parse(source), ({ type, id }) => type === 'VariableDeclarator' && id.name === name);
-  return insertLast(
-    source,
-    findNode(constant, ({ type }) => type === 'ObjectExpression'),
-    property,
-  );
+/** Finds the object of a constant. */
+export function findObject(program, name) {
+  const constant = findNode(program, ({ type, id }) => type === 'VariableDeclarator' && id.name === name);
+  return findNode(constant, ({ type }) => type === 'ObjectExpression');
 }
 
-/** Adds an item to the list that a function returns. */
-export function addReturned(source, name, item) {
-  const made = findNode(parse(source), ({ type, id }) => type === 'FunctionDeclaration' && id.name === name);
-  return insertLast(source, findNode(made, ({ type }) => type === 'ReturnStatement')?.argument, item);
+/** Finds the list that a function returns. */
+export function findReturned(program, name) {
+  const made = findNode(program, ({ type, id }) => type === 'FunctionDeclaration' && id.name === name);
+  return findNode(made, ({ type }) => type === 'ReturnStatement')?.argument;
 }
 
 /**
- * Plans an item and its imports in a file.
+ * Plans an item at the end of a list or object, and its imports.
  *
  * @returns {import('./new.mjs').Plan['edits'][number]}
  */
-export function planEdit(root, { path, imports = [], item, place, add }) {
-  const text = add(readFileSync(join(root, path), 'utf8'), item);
-  return { path, text: text && addImports(text, imports), byHand: `${[...imports, item].join(' ')}, in ${place}` };
+export function planEdit(root, { path, imports = [], item, place, find }) {
+  const text = insert(readFileSync(join(root, path), 'utf8'), find, item, imports);
+  return { path, text, byHand: `${[...imports, item].join(' ')}, in ${place}` };
 }
 
-/** Adds imports below the last one. */
-function addImports(source, imports) {
-  const last = parse(source).findLast(({ type }) => type === 'ImportDeclaration');
+/** @returns {string | undefined} undefined if `find` does not find the list or object */
+export function insert(source, find, item, imports = []) {
+  const { program } = parseSync('source.tsx', source);
+  const list = find(program);
+  const items = list?.elements ?? list?.properties;
+  if (!items) return undefined;
+  const end = list.end - 1;
+  const hasComma = items.length === 0 || source.slice(items.at(-1).end, end).trimStart().startsWith(',');
+  const last = program.body.findLast(({ type }) => type === 'ImportDeclaration');
+  const start = last ? source.indexOf('\n', last.end) + 1 : 0;
   const lines = imports.map((line) => `${line}\n`).join('');
-  const place = last ? source.indexOf('\n', last.end) + 1 : 0;
-  return source.slice(0, place) + lines + source.slice(place);
-}
-
-function parse(source) {
-  return parseSync('source.tsx', source).program.body;
+  return `${source.slice(0, start)}${lines}${source.slice(start, end)}${hasComma ? '' : ','}${item}${source.slice(end)}`;
 }
 
 function isProperty({ type, key }, name) {
   return type === 'Property' && key.name === name;
-}
-
-function insertLast(source, list, item) {
-  const items = list?.elements ?? list?.properties;
-  if (!items) return undefined;
-  const end = list.end - 1;
-  const needsComma = items.length > 0 && !/^\s*,/.test(source.slice(items.at(-1).end, end));
-  return `${source.slice(0, end)}${needsComma ? ',' : ''}${item}${source.slice(end)}`;
 }

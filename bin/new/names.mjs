@@ -1,14 +1,5 @@
-import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
-import { findDesk } from '../../build/apps.mjs';
-
-const desk = findDesk(join(import.meta.dirname, '../..'));
-
-/** First path segments that the engine handles before any page. No page of this command begins with `_`. */
-const RESERVED = ['api', 'assets', ...desk.paths, 'livez', 'readyz', 'metrics'];
-
-/** Thrown for invalid requests. The message is shown to the user. */
-export class NewCommandError extends Error {}
+import { CommandError } from '../command.mjs';
 
 /** Irregular singulars: many:one. */
 const SINGULARS = new Map(
@@ -25,18 +16,12 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
  * parameter: `/blog/:slug` becomes `blog-slug`. Optional parameters, such as a language, count for neither.
  *
  * @param {string} path
- * @throws NewCommandError
+ * @throws CommandError
  */
 export function parsePagePath(path) {
   const segments = path.split('/').filter((segment) => segment !== '' && !segment.endsWith('?'));
-  const [first = ''] = segments;
-  if (RESERVED.includes(first.toLowerCase())) {
-    throw new NewCommandError(
-      `Spillway handles all paths that begin with /${first}, so a page there would never be shown.`,
-    );
-  }
   if (!/^(?:\/|(?:\/(?::[A-Za-z_]\w*\??|[A-Za-z0-9][\w-]*))+)$/.test(path)) {
-    throw new NewCommandError(
+    throw new CommandError(
       `"${path}" is not a path that this command can add. Use /words, /:parameters and /:optional? ones, such as /orders/:id. Add others manually.`,
     );
   }
@@ -46,12 +31,11 @@ export function parsePagePath(path) {
 
 /**
  * @param {string} resource
- * @throws NewCommandError
+ * @throws CommandError
  */
 export function parseResource(resource) {
-  if (desk.paths.includes(resource)) throw new NewCommandError(`Spillway uses /api/${resource}. Choose another name.`);
   if (NAME.test(resource) && !/^\d/.test(resource)) return resource;
-  throw new NewCommandError(
+  throw new CommandError(
     `"${resource}" is not a valid name for a resource. Use lowercase letters and digits, with - between words. For example, gauges gets the path /api/gauges.`,
   );
 }

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { addProperty, addRoute, planEdit } from './insert.mjs';
-import { NewCommandError, parsePagePath, toConstName, toTypeName, toWords } from './names.mjs';
+import { findChildren, findObject, planEdit } from './insert.mjs';
+import { parsePagePath, toConstName, toTypeName, toWords } from './names.mjs';
 
 const routesFile = 'src/shared/product/routes.tsx';
 const halvesFile = 'src/server/product/pages/index.ts';
@@ -19,9 +17,6 @@ const USED = ['data', 'definePage', 'pages', 'routes'];
 export function planPage(root, wanted) {
   const page = parsePagePath(wanted.path);
   const { path, id } = page;
-  const routes = readFileSync(join(root, routesFile), 'utf8');
-  const taken = [`id: '${id}'`, `path: '${path}'`].find((text) => routes.includes(text));
-  if (taken) throw new NewCommandError(`A page with ${taken} already exists, in ${routesFile}.`);
   const name = toConstName(id, USED);
   const hasData = !wanted['no-data'];
   const mode = wanted.static ? " mode: 'static'," : '';
@@ -40,13 +35,13 @@ export function planPage(root, wanted) {
         imports: hasData ? [`import { ${name} } from './${id}.ts';`] : [],
         item: key === value ? key : `${key}: ${value}`,
         place: 'the table of server files',
-        add: (source, item) => addProperty(source, 'pages', item),
+        find: (program) => findObject(program, 'pages'),
       }),
       planEdit(root, {
         path: routesFile,
         item: route,
         place: 'the children of your layout',
-        add: (source, item) => (wanted.static && addRoute(source, item, 'static')) || addRoute(source, item),
+        find: (program) => (wanted.static && findChildren(program, 'static')) || findChildren(program),
       }),
     ],
     next: `\`npm run dev\` shows it at ${toExample(path)}.`,

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { addProperty, addReturned, planEdit } from './insert.mjs';
-import { NewCommandError, parseResource, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
+import { findObject, findReturned, planEdit } from './insert.mjs';
+import { parseResource, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
 
 const operationsFile = 'src/shared/product/api/index.ts';
 const handlersFile = 'src/server/product/api/index.ts';
@@ -13,15 +11,13 @@ const USED = ['api', 'implement', 'operation', 'store', 'z'];
  * Plans a new resource: operations, their handlers, a store in memory, a test, and the lines that connect them.
  *
  * @param {string} root
- * @param {{ resource: string }} wanted
+ * @param {string} wanted its name
  * @returns {import('./new.mjs').Plan}
  */
 export function planResource(root, wanted) {
-  const names = toNames(parseResource(wanted.resource));
+  const names = toNames(parseResource(wanted));
   const { resource, pascal, operations, handlers } = names;
   const folder = `src/server/product/api/${resource}`;
-  if (existsSync(join(root, folder)))
-    throw new NewCommandError(`The resource ${resource} already exists, in ${folder}.`);
   const shared = `src/shared/product/api/${resource}.ts`;
   const created = `${handlers}(create${pascal}Store())`;
   return {
@@ -37,7 +33,7 @@ export function planResource(root, wanted) {
         imports: [`import { ${operations} } from './${resource}.ts';`],
         item: `...${operations}`,
         place: 'the object `api`',
-        add: (source, item) => addProperty(source, 'api', item),
+        find: (program) => findObject(program, 'api'),
       }),
       planEdit(root, {
         path: handlersFile,
@@ -47,7 +43,7 @@ export function planResource(root, wanted) {
         ],
         item: created,
         place: 'the list that `createApi` returns',
-        add: (source, item) => addReturned(source, 'createApi', item),
+        find: (program) => findReturned(program, 'createApi'),
       }),
     ],
     next: `\`npm run dev\` serves it at /api/${resource}, and describes it at /api/docs. Everybody can call it, until it has an \`auth\` (docs/recipes/openapi.md). Add more fields in ${shared} and store.ts.`,

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { parseArgs } from 'node:util';
 import { findLockfile, listFiles, readJson } from '../../build/files.mjs';
+import { CommandError, readArguments } from '../command.mjs';
 import { createGit } from '../upgrade/git.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 
@@ -12,6 +12,7 @@ const root = join(import.meta.dirname, '../..');
 /** What each template needs in production, besides Spillway's packages. */
 const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely'] };
 
+const usage = 'Usage: npm run own -- [--with accounts] [--without desk] [--yes]';
 const tourSetting = 'TOUR_FAILURES';
 
 /** Files of the tour that any app can keep. */
@@ -37,16 +38,11 @@ const testFolders = ['shared/', 'server/', 'client/', 'e2e/', ''].map((tree) => 
  */
 export async function own(args) {
   const options = readOptions(args);
-  if (!options) return refuse('Usage: npm run own -- [--with accounts] [--without desk] [--yes]');
   if (!readFileSync(join(root, 'src/server/product/settings.ts'), 'utf8').includes(tourSetting)) {
-    return refuse(`The tour has already been removed: the product does not have its setting ${tourSetting}.`);
+    throw new CommandError(`The tour has already been removed: the product does not have its setting ${tourSetting}.`);
   }
-  try {
-    if (isInRepository(root) && createGit(root)(['status', '--short', '--untracked-files', '--', '.']) !== '') {
-      return refuse('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
-    }
-  } catch (error) {
-    return refuse(`${error.message}\nNothing was removed, because there can be uncommitted changes. Repair git first.`);
+  if (isInRepository(root) && findChanges() !== '') {
+    throw new CommandError('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
   }
   const tour = listTour();
   const template = options.with ?? 'empty';
@@ -54,7 +50,7 @@ export async function own(args) {
     `This replaces the tour (${tour.join(', ')}) with the app in templates/${template}, and removes Spillway's own CI jobs.`,
   );
   if (options.without) console.log(`It also removes the ${options.without} and its tests.`);
-  if (!options.yes && !(await agree(args))) return refuse('Nothing was removed.');
+  if (!options.yes && !(await agree(args))) throw new CommandError('Nothing was removed.');
 
   const files = kept.map((path) => [join(root, path), readFileSync(join(root, path))]);
   for (const folder of tour) rmSync(join(root, folder), { recursive: true });
@@ -95,29 +91,26 @@ const guideOfAccounts =
   'docs/guide/accounts.md explains this app. The other chapters build an address book from the app without accounts.';
 
 function readOptions(args) {
+  const text = { type: 'string' };
+  const { values, positionals } = readArguments(args, { with: text, without: text, yes: { type: 'boolean' } }, usage);
+  const { with: template = 'accounts', without = 'desk' } = values;
+  if (template !== 'accounts' || without !== 'desk' || positionals.length > 0) throw new CommandError(usage);
+  return values;
+}
+
+function findChanges() {
   try {
-    const text = { type: 'string' };
-    const { values } = parseArgs({ args, options: { with: text, without: text, yes: { type: 'boolean' } } });
-    return [undefined, 'accounts'].includes(values.with) && [undefined, 'desk'].includes(values.without)
-      ? values
-      : undefined;
-  } catch {
-    return undefined;
+    return createGit(root)(['status', '--short', '--untracked-files', '--', '.']);
+  } catch (error) {
+    throw new CommandError(
+      `${error.message}\nNothing was removed, because there can be uncommitted changes. Repair git first.`,
+    );
   }
 }
 
 function isInRepository(folder) {
   const above = dirname(folder);
   return existsSync(join(folder, '.git')) || (above !== folder && isInRepository(above));
-}
-
-/** Returns the output of git; undefined without git, or if it fails. */
-function askGit(...args) {
-  try {
-    return createGit(root)(args).trim();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Lists the folders of the tour. The folder in `tests/support` belongs to any app. */
@@ -197,11 +190,7 @@ function writeManifest(packages) {
 
 /** Without `base`, because `HEAD` can be your commit. An upgrade uses the common history, or the tag of the version. */
 function findOrigin() {
-  const [upstream] = ['upstream', 'origin'].map((name) => askGit('remote', 'get-url', name)).filter(Boolean);
+  const readUrl = (name) => createGit(root)(['remote', 'get-url', name], { canFail: true }).trim();
+  const upstream = readUrl('upstream') || readUrl('origin') || undefined;
   return { version: readJson(join(root, 'package.json')).version, upstream };
-}
-
-function refuse(sentence) {
-  console.error(sentence);
-  process.exitCode = 1;
 }

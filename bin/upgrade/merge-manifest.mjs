@@ -15,8 +15,7 @@ export function mergeManifest(base, own, next) {
   const set = ({ section, key }, value) => {
     if (section !== '') merged[section] ??= {};
     const holder = section === '' ? merged : merged[section];
-    holder[key] = value;
-    if (value === undefined) delete holder[key];
+    holder[key] = value; // JSON leaves undefined out
     if (packageMaps.includes(section)) merged[section] = Object.fromEntries(Object.entries(holder).sort());
   };
   const [before, mine, after] = [base, own, next].map(flatten);

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from '../../build/files.mjs';
 
 /** Says which release an app is based on. `npm run own` and `npm run upgrade` write it. */
 export const spillwayFile = '.spillway.json';
@@ -16,9 +17,8 @@ export const spillwayFile = '.spillway.json';
  * @returns {Origin} Without the file, the version is that of package.json.
  */
 export function readOrigin(root) {
-  const name = [spillwayFile, 'package.json'].find((name) => existsSync(join(root, name)));
-  const { version, base, upstream } = name ? JSON.parse(readFileSync(join(root, name), 'utf8')) : {};
-  return { version, base, upstream };
+  const file = join(root, spillwayFile);
+  return readJson(existsSync(file) ? file : join(root, 'package.json'));
 }
 
 /**

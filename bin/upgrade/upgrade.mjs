@@ -1,45 +1,28 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { findLockfile } from '../../build/files.mjs';
+import { CommandError, readArguments } from '../command.mjs';
 import { applyFiles } from './apply-files.mjs';
-import { CommandError, createGit, findSigner } from './git.mjs';
+import { createGit, findSigner } from './git.mjs';
 import { mergeManifest } from './merge-manifest.mjs';
 import { readOrigin, spillwayFile, writeJson, writeOrigin } from './spillway-file.mjs';
 
 const usage = 'Usage: npm run upgrade -- <tag> [--from <git URL>] [--base <tag or commit>] [--allow-unsigned]';
+const options = { from: { type: 'string' }, base: { type: 'string' }, 'allow-unsigned': { type: 'boolean' } };
 const toRef = (tag) => `refs/spillway/${tag}`;
 
 /**
  * Upgrades an app: stages what changed between its release of Spillway and another one, without your own files.
  *
  * @param {string[]} args
- * @param {string} folder of the app
- * @returns {number} the exit code
+ * @throws CommandError
  */
-export function upgrade(args, folder) {
-  try {
-    run(readArgs(args), folder);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    console.error(error.message);
-    return 1;
-  }
-}
-
-function readArgs(args) {
-  const options = { from: { type: 'string' }, base: { type: 'string' }, 'allow-unsigned': { type: 'boolean' } };
-  try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    if (positionals.length === 1) return { ...values, tag: positionals[0].replace(/^(?=\d)/, 'v') };
-  } catch {
-    // Answered like a wrong number of arguments.
-  }
-  throw new CommandError(usage);
-}
-
-function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
+export function upgrade(args) {
+  const { values, positionals } = readArguments(args, options, usage);
+  if (positionals.length !== 1) throw new CommandError(usage);
+  const { from, base: named, 'allow-unsigned': isUnsigned } = values;
+  const tag = positionals[0].replace(/^(?=\d)/, 'v');
+  const folder = process.cwd();
   const [top, prefix] = createGit(folder)(['rev-parse', '--show-toplevel', '--show-prefix']).split('\n');
   const git = createGit(top);
   if (git(['status', '--porcelain', '--untracked-files=no']) !== '') {
@@ -104,9 +87,9 @@ function findRemote(git) {
 }
 
 /** Fetches a tag, apart from your tags. @returns its commit */
-function fetchTag(git, upstream, tag) {
-  git(['fetch', '--quiet', '--no-tags', '--', upstream, `+refs/tags/${tag}:${toRef(tag)}`]);
-  return git(['rev-parse', `${toRef(tag)}^{commit}`]).trim();
+function fetchTag(git, upstream, tag, options = {}) {
+  git(['fetch', '--quiet', '--no-tags', '--', upstream, `+refs/tags/${tag}:${toRef(tag)}`], options);
+  return git(['rev-parse', '--verify', '--quiet', `${toRef(tag)}^{commit}`], options).trim();
 }
 
 /** @returns who signed the tag, if your last commit trusts them */
@@ -120,30 +103,20 @@ function requireSigner(git, tag, prefix) {
 
 /** Returns the commit of the release that the app is based on. */
 function findBase(git, { named, origin, upstream, next }) {
-  const toCommit = (revision) => git(['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`]).trim();
+  const ask = (...args) => git(args, { canFail: true }).trim();
+  const toCommit = (revision) => ask('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
   const name = named ?? `v${origin.version}`;
-  const attempts = [
-    ...(named ? [] : [() => (origin.base ? toCommit(origin.base) : git(['merge-base', 'HEAD', next]).trim())]),
-    () => fetchTag(git, upstream, name),
-    ...(named ? [() => toCommit(named)] : []),
-  ];
-  for (const attempt of attempts) {
-    try {
-      return attempt();
-    } catch {
-      // The next one can succeed.
-    }
-  }
+  const fetchBase = () => fetchTag(git, upstream, name, { canFail: true });
+  const findKnown = () => (origin.base ? toCommit(origin.base) : ask('merge-base', 'HEAD', next));
+  const base = named ? fetchBase() || toCommit(named) : findKnown() || fetchBase();
+  if (base) return base;
   throw new CommandError(`${upstream} has no ${name}, which your app is based on. Name its tag or commit with --base.`);
 }
 
 /** Returns undefined if there is no such file. */
 function readJson(git, path) {
-  try {
-    return JSON.parse(git(['show', path]));
-  } catch {
-    return undefined;
-  }
+  const text = git(['show', path], { canFail: true });
+  return text ? JSON.parse(text) : undefined;
 }
 
 function execute(command, folder, back) {

@@ -41,16 +41,13 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
     return next;
   }
 
-  /** @returns {Set<string> | undefined} undefined if some are not known */
+  /** @returns {string[]} the names that a module exports */
   function listExports(key, all, seen = new Set()) {
-    const known = all.get(key)?.facts;
-    const names = known && new Set(known.exports);
-    for (const specifier of seen.has(key) ? [] : (known?.stars ?? [])) {
-      const others = listExports(targets.get(`${key} ${specifier}`), all, seen.add(key));
-      if (!others) return undefined;
-      for (const name of others) names.add(name);
-    }
-    return names;
+    seen.add(key);
+    const { exports, facts } = all.get(key);
+    const starred = facts?.stars.map((specifier) => targets.get(`${key} ${specifier}`)) ?? [];
+    const others = starred.filter((target) => target && !seen.has(target));
+    return [...exports, ...others.flatMap((target) => listExports(target, all, seen))];
   }
 
   /**
@@ -59,23 +56,17 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
    */
   async function requireNames(all) {
     let ofEngine;
-    for (const [key, module] of all) {
-      for (const { specifier, name } of module.facts?.imports ?? []) {
+    for (const [key, { facts }] of all) {
+      for (const { specifier, name } of facts?.imports ?? []) {
         const isEngine = specifier === '#engine';
         const target = isEngine ? engine : targets.get(`${key} ${specifier}`);
-        if (isEngine) ofEngine ??= listReExports(await readFile(join(root, engine), 'utf8'));
-        const known = isEngine ? ofEngine : target && listExports(target, all);
-        if (!known || known.has(name)) continue;
-        const errors = [
-          {
-            text: `No matching export in "${target}" for import "${name}"`,
-            // The file has the word `default` elsewhere.
-            location: await loader.locate(
-              key,
-              name === 'default' ? `["']${RegExp.escape(specifier)}["']` : `\\b${RegExp.escape(name)}\\b`,
-            ),
-          },
-        ];
+        if (!target) continue;
+        if (isEngine) ofEngine ??= [...listReExports(await readFile(join(root, engine), 'utf8')).keys()];
+        if ((isEngine ? ofEngine : listExports(target, all)).includes(name)) continue;
+        // The file has the word `default` elsewhere.
+        const pattern = name === 'default' ? `["']${RegExp.escape(specifier)}["']` : `\\b${RegExp.escape(name)}\\b`;
+        const text = `No matching export in "${target}" for import "${name}"`;
+        const errors = [{ text, location: await loader.locate(key, pattern) }];
         throw Object.assign(new Error('The build failed.'), { errors });
       }
     }
@@ -85,7 +76,9 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
   function renewWithImporters(next, changed) {
     const importers = new Map();
     for (const [key, { imports }] of next) {
-      for (const { key: imported, isPage } of imports) {
+      for (const { key: imported, kind } of imports) {
+        // The route table loads a page when it is shown.
+        const isPage = kind === 'dynamic-import' && key === table;
         if (!isPage) importers.set(imported, [...(importers.get(imported) ?? []), key]);
       }
     }

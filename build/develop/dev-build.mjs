@@ -48,9 +48,6 @@ const buildId = 'development';
 export async function createDevBuild(root, warn) {
   const dist = join(root, devFolder);
   const desk = findDesk(root);
-  /** The last results of the builds without product code: the server's separate parts, and the other apps. */
-  let builtParts;
-  let builtOthers;
   let routes;
   /** Files that changed since the last build of each side that succeeded. */
   const unbuilt = { client: new Set(), server: new Set() };
@@ -88,33 +85,20 @@ export async function createDevBuild(root, warn) {
     return routes;
   }
 
-  /** The server's separate parts have no product code. They are built again only if one of their files changed. */
-  async function buildParts(isChanged) {
-    if (builtParts && !isChanged(builtParts.metafile)) return builtParts;
-    const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: listServerParts(root), warn: () => {} };
-    builtParts = await reuse('parts of development', options, () => bundleServer(parts));
-    return builtParts;
-  }
-
-  async function buildOthers(isChanged) {
-    if (builtOthers && !builtOthers.some(({ metafile }) => isChanged(metafile))) return builtOthers;
-    builtOthers = await Promise.all(
-      desk.apps.map((app) =>
-        reuse(`${app.name} of development`, options, () =>
-          buildClientApp({ ...app, entry: app.devEntry }, { ...options, outdir: clientFolder }),
-        ),
-      ),
-    );
-    return builtOthers;
-  }
+  const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: listServerParts(root), warn };
+  const buildParts = onlyIfChanged(() => reuse('parts', options, () => bundleServer(parts)));
+  const buildOthers = desk.apps.map((app) => {
+    const build = () => buildClientApp({ ...app, entry: app.devEntry }, { ...options, outdir: clientFolder });
+    return onlyIfChanged(() => reuse(app.name, options, build));
+  });
 
   async function write(files) {
     await Promise.all(
-      files.map(async ({ path, contents }) => {
+      files.map(async ({ path, contents, end = '' }) => {
         const fact = typeof contents === 'string' ? contents : toHash(contents);
         if (written.get(path) === fact) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
-        await writeFile(join(dist, path), contents);
+        await writeFile(join(dist, path), [contents, end]);
         written.set(path, fact);
       }),
     );
@@ -146,7 +130,74 @@ export async function createDevBuild(root, warn) {
     }
   }
 
-  const build = {
+  async function buildClient(files) {
+    for (const file of files) {
+      for (const side of Object.values(unbuilt)) side.add(file);
+      styles.forget(join(root, file));
+    }
+    const changed = [...unbuilt.client];
+    const isChanged = (metafile) => names(metafile, changed);
+    const routeModules = await readRoutes(changed);
+    await modules.update(Object.values(routeModules), changed);
+    const [builtBase, ...builtOthers] = await Promise.all([
+      base.build(modules.baseFiles, isChanged),
+      ...buildOthers.map((build) => build(isChanged)),
+    ]);
+    const { inputs: ofModules, outputs } = modules.toMetafile();
+    inputs.client = { ...builtBase.metafile.inputs, ...ofModules };
+    const { sheets, assets } = await listClientFiles({
+      metafile: {
+        inputs: inputs.client,
+        outputs: { ...builtBase.metafile.outputs, ...outputs },
+      },
+      entry: devEntry,
+      styled: wiring,
+      routeModules,
+      outdir: clientFolder,
+      styles,
+    });
+    const apps = Object.fromEntries(desk.apps.map(({ name }, index) => [name, builtOthers[index].assets]));
+    const text = `${JSON.stringify({ buildId, ...assets, apps }, null, 2)}\n`;
+    const outputFiles = [
+      ...builtBase.outputFiles,
+      ...modules.emit(),
+      ...sheets,
+      ...builtOthers.flatMap((built) => built.outputFiles),
+    ];
+    const { served, unserved } = sortOutputs(dist, nameSources(root, outputFiles), { serveMaps: true });
+    await write([...served, ...unserved, { path: 'manifest.json', contents: text }]);
+    await writePublic(changed);
+    manifestText = text;
+    unbuilt.client.clear();
+    return {
+      modules: modules.listUrls(),
+      routes: routeModules,
+      styles: Object.fromEntries(Object.entries(assets.routes).map(([id, route]) => [id, route.styles])),
+      others: hash('sha256', JSON.stringify(apps)),
+      // Its name changes with everything that it imports.
+      base: `${assets.entry.script} ${modules.getWiringVersion()}`,
+    };
+  }
+
+  async function buildServer(isExact) {
+    const changed = [...unbuilt.server];
+    unbuilt.server.clear();
+    const isChanged = (metafile) => names(metafile, changed);
+    try {
+      const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
+      inputs.server = layers.inputs;
+      const outputFiles = [...layers.outputFiles, ...others.outputFiles];
+      const { served, unserved } = sortOutputs(dist, outputFiles);
+      await write([...unserved.map(toMapped), ...served]);
+      // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
+      return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
+    } catch (error) {
+      for (const file of changed) unbuilt.server.add(file);
+      throw error;
+    }
+  }
+
+  return {
     dispose: () => server.dispose(),
 
     /** See `stamp.mjs`. */
@@ -157,86 +208,26 @@ export async function createDevBuild(root, warn) {
      * @returns {Promise<ClientState>}
      * @throws {import('esbuild').BuildFailure | Error}
      */
-    async buildClient(files) {
-      for (const file of files) {
-        for (const side of Object.values(unbuilt)) side.add(file);
-        styles.forget(join(root, file));
-      }
-      const changed = [...unbuilt.client];
-      const isChanged = (metafile) => names(metafile, changed);
-      const routeModules = await readRoutes(changed);
-      await modules.update(Object.values(routeModules), changed);
-      const [builtBase, builtOthers] = await Promise.all([
-        base.build(modules.baseFiles, isChanged),
-        buildOthers(isChanged),
-      ]);
-      const { inputs: ofModules, outputs } = modules.toMetafile();
-      inputs.client = { ...builtBase.metafile.inputs, ...ofModules };
-      const { sheets, assets } = await listClientFiles({
-        metafile: {
-          inputs: inputs.client,
-          outputs: { ...builtBase.metafile.outputs, ...outputs },
-        },
-        entry: devEntry,
-        styled: wiring,
-        routeModules,
-        outdir: clientFolder,
-        styles,
-      });
-      const apps = Object.fromEntries(desk.apps.map(({ name }, index) => [name, builtOthers[index].assets]));
-      const manifest = { buildId, ...assets, apps };
-      const text = `${JSON.stringify(manifest, null, 2)}\n`;
-      const outputFiles = [
-        ...builtBase.outputFiles,
-        ...modules.emit(),
-        ...sheets,
-        ...builtOthers.flatMap((built) => built.outputFiles),
-      ];
-      const { served, unserved } = sortOutputs(dist, nameSources(root, outputFiles), { serveMaps: true });
-      await write([...served, ...unserved, { path: 'manifest.json', contents: text }]);
-      await writePublic(changed);
-      manifestText = text;
-      unbuilt.client.clear();
-      return {
-        modules: modules.listUrls(),
-        routes: routeModules,
-        styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
-        others: hash('sha256', JSON.stringify(apps)),
-        // Its name changes with everything that it imports.
-        base: `${assets.entry.script} ${modules.getWiringVersion()}`,
-      };
-    },
+    buildClient: (files) => withService(() => buildClient(files)),
 
     /**
      * Builds the server. Call it after `buildClient`, with the same sources.
      *
-     * @param {{ isExact: boolean }} options see `createServerLayers`
+     * @param {boolean} [isExact] see `createServerLayers`
      * @returns {Promise<{ name: string, lasting: string }>} hashes of the server, and of what one can load ahead of the
      *   next edit of the product
      * @throws {import('esbuild').BuildFailure}
      */
-    async buildServer({ isExact } = { isExact: false }) {
-      const changed = [...unbuilt.server];
-      unbuilt.server.clear();
-      const isChanged = (metafile) => names(metafile, changed);
-      try {
-        const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
-        inputs.server = layers.inputs;
-        const outputFiles = [...layers.outputFiles, ...others.outputFiles];
-        const { served, unserved } = sortOutputs(dist, outputFiles);
-        await write([...unserved.map(toMapped), ...served]);
-        // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
-        return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
-      } catch (error) {
-        for (const file of changed) unbuilt.server.add(file);
-        throw error;
-      }
-    },
+    buildServer: (isExact = false) => withService(() => buildServer(isExact)),
   };
-  return {
-    ...build,
-    buildClient: (...args) => withService(() => build.buildClient(...args)),
-    buildServer: (...args) => withService(() => build.buildServer(...args)),
+}
+
+/** Repeats a build without product code only if one of its files changed. */
+function onlyIfChanged(build) {
+  let last;
+  return async function buildIfChanged(isChanged) {
+    if (!last || isChanged(last.metafile)) last = await build();
+    return last;
   };
 }
 
@@ -250,25 +241,18 @@ function toHash(contents) {
 
 /** Hashes bundles. Their source maps change with comments too. */
 function toName(outputFiles) {
-  const bundles = outputFiles.filter(({ path }) => /\.m?js$/.test(path));
+  const bundles = outputFiles.filter(({ path }) => path.endsWith('.js'));
   return hash('sha256', bundles.map(({ path, contents }) => path + toHash(contents)).join(' '));
 }
 
 /**
  * Puts a source map next to its file, and adds a line with its name to the file, because esbuild's line has the path of
- * an asset. Dependencies have no source maps.
+ * an asset.
  */
 function toMapped({ path, contents }) {
-  if (path.endsWith('.mjs')) return { path, contents };
   if (path.endsWith('.map')) return { path: path.replace(/^maps\//, ''), contents };
-  if (!mapped.has(contents)) {
-    const line = `\n//# sourceMappingURL=${basename(path)}.map\n`;
-    mapped.set(contents, Buffer.concat([contents, Buffer.from(line)]));
-  }
-  return { path, contents: mapped.get(contents) };
+  return { path, contents, end: `\n//# sourceMappingURL=${basename(path)}.map\n` };
 }
-
-const mapped = new WeakMap();
 
 /** Whether a build contains one of these files or folders. */
 function names({ inputs }, files) {

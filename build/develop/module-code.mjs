@@ -8,7 +8,6 @@ import { readNames } from '../import-by-name.mjs';
 /**
  * @typedef {object} ModuleFacts
  * @property {readonly { specifier: string, name: string }[]} imports by name; `default` too
- * @property {ReadonlySet<string>} exports names
  * @property {readonly string[]} stars specifiers of `export * from`
  * @property {boolean} isBoundary it exports only components, so React can exchange it without its importers
  */
@@ -75,12 +74,12 @@ function readFacts(code) {
   const { imports, exports } = readNames(code);
   const components = new Set([...code.matchAll(/^\$RefreshReg\$\(_c\d*, "([^"]+)"\);$/gm)].map(([, name]) => name));
   const isStar = ({ importName }) => importName.kind === 'AllButDefault';
-  const toName = ({ kind, name }) => (kind === 'Default' ? 'default' : name);
   return {
     imports: [...imports, ...exports]
       .filter(({ moduleRequest, importName }) => moduleRequest && /^(?:Name|Default)$/.test(importName.kind))
-      .map(({ moduleRequest, importName }) => ({ specifier: moduleRequest.value, name: toName(importName) })),
-    exports: new Set(exports.filter((entry) => !isStar(entry)).map(({ exportName }) => toName(exportName))),
+      .map(({ moduleRequest, importName: { kind, name } }) => {
+        return { specifier: moduleRequest.value, name: kind === 'Default' ? 'default' : name };
+      }),
     stars: exports.filter(isStar).map(({ moduleRequest }) => moduleRequest.value),
     isBoundary:
       exports.length > 0 &&

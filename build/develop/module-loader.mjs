@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
-import { requireClientInputs } from '../client-inputs.mjs';
+import { refuseServerFile } from '../client-inputs.mjs';
 import { toRelative as toRelativeTo } from '../files.mjs';
 import { sheetFile } from '../styles.mjs';
 import { inBase, loadFromBase } from './base.mjs';
@@ -18,8 +18,8 @@ const codeLoaders = new Set(['js', 'jsx', 'ts', 'tsx']);
  * @property {string} text JavaScript, with the URLs of other modules without their versions
  * @property {string} map
  * @property {string[]} files and folders, relative to the root; it can change with these
- * @property {{ key: string, kind: string, isPage: boolean }[]} imports of other modules; the route table loads a page
- *   when it is shown
+ * @property {{ key: string, kind: string }[]} imports of other modules
+ * @property {string[]} exports names
  * @property {import('esbuild').Metafile['inputs']} inputs
  * @property {import('./module-code.mjs').ModuleFacts | undefined} facts undefined if it is not code
  */
@@ -75,12 +75,8 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
         if (isEntry) return found;
         const key = found.external ? found.path : toInput(found);
         const importer = toInput({ path: request.importer, namespace: request.namespace });
-        try {
-          const imported = { path: key, kind: request.kind, external: found.external };
-          requireClientInputs({ inputs: { [importer]: { bytes: 0, imports: [imported] } } });
-        } catch (error) {
-          return fail([error.message]);
-        }
+        const refused = refuseServerFile(key);
+        if (refused) return fail([refused]);
         if (found.external || isAsset(key)) return found;
         if (found.namespace === 'file' && !isModule(key)) {
           baseFiles.add(key);
@@ -169,7 +165,7 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
     const files = new Map(outputFiles.map((file) => [toRelative(file.path), file]));
     const loaded = wanted.map((key) => {
       const path = outdir + toModulePath(key);
-      const { imports } = metafile.outputs[path];
+      const { imports, exports } = metafile.outputs[path];
       const names = new Set([key]);
       for (const name of names) {
         for (const { path: input, external } of metafile.inputs[name].imports) if (!external) names.add(input);
@@ -178,10 +174,10 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
         text: files.get(path).text,
         map: files.get(`${path}.map`).text,
         files: [...names].flatMap((name) => [name, ...(watched.get(name) ?? [])]),
-        imports: imports.flatMap(({ path: imported, kind }) => {
-          const isPage = kind === 'dynamic-import' && key === table;
-          return keysByPath.has(imported) ? [{ key: keysByPath.get(imported), kind, isPage }] : [];
-        }),
+        imports: imports.flatMap(({ path: imported, kind }) =>
+          keysByPath.has(imported) ? [{ key: keysByPath.get(imported), kind }] : [],
+        ),
+        exports,
         inputs: Object.fromEntries([...names].map((name) => [name, metafile.inputs[name]])),
         facts: facts.get(key),
       };

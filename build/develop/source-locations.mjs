@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mapSource } from '../existing-app.mjs';
 import { createLocations } from '../locations.mjs';
+import { mapSource } from '../unbundled-maps.mjs';
 
 /**
  * Creates the table of one source file. Digests of development are then those of production.

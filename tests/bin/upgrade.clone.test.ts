@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const COMMANDS = [
+  'bin/command.mjs',
   'bin/upgrade.mjs',
   'bin/upgrade',
   'bin/require-node.mjs',

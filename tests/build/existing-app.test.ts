@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { mapExistingApp, mapLoadedPackages } from '../../build/existing-app.mjs';
+import { mapExistingApp, mapLoadedPackages } from '../../build/unbundled-maps.mjs';
 import { createFolder } from '../support/folder.ts';
 import { writeFiles } from './write-files.ts';
 

@@ -6,7 +6,7 @@ const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
 /** @returns the violations that axe finds in the page as it is now */
-export async function listViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
+async function listViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     (only) =>

@@ -265,17 +265,6 @@ test('the names of fields do not matter, also for a reset', async () => {
   expect([documents, complaints]).toEqual([[path], []]);
 });
 
-test('an upload is sent as it is, and its action is known', async () => {
-  const { page, press, data } = await open();
-  await page.getByLabel('File').setInputFiles({ name: 'a.bin', mimeType: 'a/b', buffer: Buffer.alloc(3000) });
-  await page.evaluate(() => {
-    Request.prototype.arrayBuffer = () => Promise.reject(new Error('It was read.'));
-  });
-  await press('Upload');
-  await showsResult(page, [['file', 3000]]);
-  expect(data.map(({ path }) => path)).toEqual(['/forms']);
-});
-
 const fileOf = (bytes: number) => ({ name: 'a.bin', mimeType: 'a/b', buffer: Buffer.alloc(bytes) });
 
 test('a button after the file names an action, which has its own limit', async () => {
@@ -382,19 +371,6 @@ describe('a navigation that leaves the page', () => {
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
     await expect.poll(() => state(page)).toBe('idle idle');
   });
-
-  test('does not end the next one', async () => {
-    const { page, press } = await open({ isAlone: true });
-    await stopClock(page);
-    await press('Leave');
-    await wait(page, 'submitting idle');
-    const release = await hold(page, '**/forms');
-    await press('Save into this tab');
-    await page.clock.runFor(2000);
-    expect(await state(page)).toBe('submitting idle');
-    release();
-    await expect.poll(() => state(page)).toBe('idle idle');
-  });
 });
 
 test('an answer of a step says what the step says, and one of a proxy is explained and is no failure of the site', async () => {
@@ -483,16 +459,6 @@ describe('an edit form', () => {
     expect(await price(page)).toBe('777');
   });
 
-  test('of which another build requires one more field shows that in the document', async () => {
-    const { page, press, documents } = await openItem(7);
-    await deploy(page);
-    await page.getByLabel('Price').fill('homeless');
-    await press('Save');
-    await expect.poll(() => documents).toEqual(['/items/7', '/items/7']);
-    await shows(page, 'Give a shelf.');
-    await expect.poll(() => price(page)).toBe('homeless');
-  });
-
   test('shows what an action returned to a fetcher, also after a deploy', async () => {
     const { page, press, documents } = await openItem(8);
     await deploy(page);
@@ -509,17 +475,6 @@ describe('an edit form', () => {
     await shows(page, '3 sold');
     await page.request.get('/release');
     await shows(page, '4 sold');
-  });
-
-  test('has what was typed when a background refresh was redirected to the sign-in, and the visitor is back', async () => {
-    const { page, press } = await open({ path: '/items/5', isAlone: true });
-    await page.getByLabel('Price').fill('55');
-    await page.context().addCookies([{ name: 'ended', value: '1', url: new URL('/', page.url()).href }]);
-    await press('Refresh');
-    await page.waitForURL('**/list');
-    await page.context().clearCookies();
-    await page.goto('/items/5');
-    await expect.poll(() => price(page)).toBe('55');
   });
 
   test('is hydrated also if its chunk arrives late', async () => {

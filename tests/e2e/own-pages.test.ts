@@ -149,13 +149,6 @@ test('useBlocker asks once, and ends with its page, also if the router was loade
   expect(complaints).toEqual([]);
 });
 
-test('an inline script with useNonce() runs only if the page is rendered per request', async () => {
-  const ran = (page: Page) => page.evaluate(() => 'ranInline' in window);
-  const { page, complaints } = await open('/');
-  expect([await ran(page), complaints]).toEqual([true, []]);
-  expect(await ran((await open('/kept')).page)).toBe(false);
-});
-
 test.each(['/notes', '/kept'])('a failing action of a layout keeps the layout: %s', async (path) => {
   const { page } = await open(path);
   await press(page, 'Ring');
@@ -186,18 +179,6 @@ test('an error page that fails in the browser leaves a line with the digest', as
     .waitFor();
 });
 
-test('useNavigate reloads the page if the router could not be loaded', async () => {
-  const { page, documents } = await visit('/list', {
-    before: (page) => page.route('**/assets/navigator-*', (route) => route.abort(), { times: 1 }),
-  });
-  await hydrated(page);
-  await Promise.all([page.waitForEvent('load'), press(page, 'Write')]);
-  await exchanged(page);
-  await press(page, 'Write');
-  await heading(page, 'Draft');
-  expect(documents).toEqual(['/list', '/list']);
-});
-
 test('the state of a history entry is shown again after a reload, although the server does not know it', async () => {
   const { page, complaints } = await open('/list');
   await press(page, 'Write');
@@ -214,8 +195,6 @@ test('the state of a history entry is shown again after a reload, although the s
 const release = (page: Page) => page.request.get('/release');
 
 const read = async (page: Page, selector: string) => (await page.locator(selector).innerText()).split(/\n+/);
-
-const readAll = (page: Page) => Promise.all(['#together', '#apart', '#outer'].map((id) => read(page, id)));
 
 test.each([
   ['keeps it until the next one arrives, and delays the whole update', 'Turin'],
@@ -258,41 +237,6 @@ test('a place keeps its fallback until its value arrives, also when the router i
   await release(page);
   await shows(page, 'Sun in Turin');
   await exchanged(page);
-  expect(complaints).toEqual([]);
-});
-
-test('links work on a page whose lazy component loads after the router', async () => {
-  const release = Promise.withResolvers<void>();
-  const { page, complaints, documents } = await visit('/chart', {
-    waitUntil: 'commit',
-    before: (page) => page.route('**/assets/bars-*', (route) => release.promise.then(() => route.continue())),
-  });
-  await page.waitForFunction(() => history.scrollRestoration === 'manual'); // the router is there
-  release.resolve();
-  await exchanged(page);
-  await link(page, 'Notes').click();
-  await heading(page, 'Notes');
-  expect(documents).toEqual(['/chart']);
-  expect(complaints).toEqual([]);
-});
-
-test('a component that suspends inside an Await keeps the fallback visible, unless it has its own Suspense', async () => {
-  const { page, complaints } = await visit('/');
-  await page.goto('/inner', { waitUntil: 'commit' });
-  await page.locator('#apart').getByText('Waiting for the second…').waitFor();
-  expect(await readAll(page)).toEqual([
-    ['Waiting for both…'],
-    ['First', 'Waiting for the second…'],
-    ['Shown at once.', 'Waiting in here…'], // the Suspense around this Await does not wait for it
-  ]);
-  await release(page);
-  await expect
-    .poll(() => readAll(page))
-    .toEqual([
-      ['First', 'Second'],
-      ['First', 'Second'],
-      ['Shown at once.', 'Second'],
-    ]);
   expect(complaints).toEqual([]);
 });
 

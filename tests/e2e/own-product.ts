@@ -31,7 +31,6 @@ export const ownProduct = {
           { id: 'list', path: '/list', page: () => import('./pages/list.tsx') },
           { id: 'kept', path: '/kept', mode: 'static', page: () => import('./pages/home/home.tsx') },
           { id: 'city', path: '/city', page: () => import('./pages/city.tsx') },
-          { id: 'inner', path: '/inner', page: () => import('./pages/inner.tsx') },
           { id: 'plain', path: '/plain', page: () => import('./pages/plain.tsx') },
           { id: 'release', path: '/release', page: () => import('./pages/home/home.tsx') },
           { id: 'forms', path: '/forms', page: () => import('./pages/forms.tsx') },
@@ -45,14 +44,11 @@ export const ownProduct = {
   'src/shared/product/pages/root.tsx': `
     import { Outlet, useSubmit } from 'react-router';
     import { Form } from '../../rendering/actions.tsx';
-    import { useNonce } from '#engine';
     import { Link } from '#engine';
-    const script = { __html: 'window.ranInline = true' };
     export default function Root() {
       const submit = useSubmit();
       return (
         <>
-          <script nonce={useNonce()} dangerouslySetInnerHTML={script} />
           <Form method="get" to="/find" role="search">
             <input type="search" name="q" aria-label="Find" onChange={({ currentTarget }) => submit(currentTarget.form)} />
           </Form>
@@ -176,34 +172,6 @@ export const ownProduct = {
         </>
       );
     }`,
-  'src/shared/product/pages/inner.tsx': `
-    import { Suspense, use } from 'react';
-    import { Await } from '#engine';
-    function Second({ value }) { return <p>{use(value)}</p>; }
-    export default function Inner({ data: { first, second } }) {
-      return (
-        <>
-          <title>Inner</title>
-          <h1>Inner</h1>
-          <div id="together">
-            <Await value={first} fallback={<p>Waiting for both…</p>}>
-              {(words) => <><p>{words}</p><Second value={second} /></>}
-            </Await>
-          </div>
-          <div id="apart">
-            <Await value={first} fallback={<p>Waiting for the first…</p>}>
-              {(words) => <><p>{words}</p><Suspense fallback={<p>Waiting for the second…</p>}><Second value={second} /></Suspense></>}
-            </Await>
-          </div>
-          <div id="outer">
-            <Suspense fallback={<p>Never shown.</p>}>
-              <p>Shown at once.</p>
-              <Await value={second} fallback={<p>Waiting in here…</p>}>{(words) => <p>{words}</p>}</Await>
-            </Suspense>
-          </div>
-        </>
-      );
-    }`,
   'src/shared/product/pages/plain.tsx': `
     import { Suspense, use } from 'react';
     function Value({ value }) { return <p>{use(value)}</p>; }
@@ -212,10 +180,8 @@ export const ownProduct = {
     }
     export function ErrorBoundary() { return <h1>The whole page failed</h1>; }`,
   'src/shared/product/pages/chart.tsx': `
-    import { lazy } from 'react';
-    const Bars = lazy(() => import('./bars.tsx'));
     export default function Chart() {
-      return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /><Bars /></>;
+      return <><title>Chart</title><h1>Chart</h1><select autoFocus aria-label="Year" /></>;
     }`,
   'src/shared/product/pages/gone.tsx': `
     import { Suspense, use } from 'react';
@@ -226,8 +192,6 @@ export const ownProduct = {
       return <Suspense><Later value={later} /></Suspense>;
     }
     export function ErrorBoundary() { return <h1>Failed</h1>; }`,
-  'src/shared/product/pages/bars.tsx': `
-    export default function Bars() { return <p>The bars</p>; }`,
   'src/shared/product/pages/forms.tsx': formsPage,
   'src/shared/product/pages/item.tsx': `
     import { useEffect, useState } from 'react';
@@ -330,7 +294,6 @@ export const ownProduct = {
           return { city, keyed: searchParams.has('keyed'), weather: city === 'Oslo' ? Promise.resolve('Rain in Oslo') : hold('Sun in ' + city) };
         },
       },
-      inner: { loader: () => ({ first: setTimeout(300, 'First'), second: hold('Second') }) },
       plain: {
         loader: ({ request }) => ({
           value: new URL(request.url).searchParams.has('fail') ? setTimeout(200).then(() => { throw new Error('Refused.'); }) : setTimeout(200, 'There'),

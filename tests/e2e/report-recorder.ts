@@ -24,8 +24,6 @@ export interface RecordedEvent {
   readonly breadcrumbs?: readonly { readonly category?: string; readonly message?: string; readonly data?: object }[];
   /** The first line of its envelope. */
   readonly header: Readonly<Record<string, unknown>>;
-  /** The whole envelope. */
-  readonly raw: string;
 }
 
 export interface Recorder {
@@ -67,5 +65,5 @@ function parseEnvelope(raw: string): RecordedEvent | undefined {
   const [header = '', item = '', payload = '', ...rest] = raw.split('\n');
   if ((JSON.parse(item) as { type: string }).type !== 'event') return undefined;
   if (rest.some((line) => line !== '')) throw new Error(`There is more than one item in: ${raw}`);
-  return { ...(JSON.parse(payload) as RecordedEvent), header: JSON.parse(header) as RecordedEvent['header'], raw };
+  return { ...(JSON.parse(payload) as RecordedEvent), header: JSON.parse(header) as RecordedEvent['header'] };
 }

@@ -7,15 +7,12 @@ import { openPage } from './recipe.ts';
 /** A library's page: what it imports and shows, also later, and how its styles are recognized. */
 interface Library {
   readonly section: string;
-  /** What the recipe puts into the root layout: an element around everything, or beside it. */
+  /** The element that the recipe puts around everything in the root layout. */
   readonly around?: string;
-  readonly beside?: string;
   readonly imports: string;
   readonly shown: string;
   readonly late?: string;
   readonly styled: readonly [selector: string, property: string, value: string][];
-  /** The page `/choice` is a form of it. */
-  readonly hasForm?: true;
   readonly opens?: { readonly selector: string; readonly position: string; readonly locksScroll?: true };
 }
 
@@ -52,7 +49,6 @@ const LIBRARIES: Record<string, Library> = {
   },
   radix: {
     section: 'Radix and shadcn/ui',
-    hasForm: true,
     imports: `import { Dialog } from 'radix-ui'; import { Scrollable } from '../ui/scroll-area.tsx';`,
     shown: `
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
@@ -86,14 +82,6 @@ const LIBRARIES: Record<string, Library> = {
       ['#late', 'padding-top', '7px'],
     ],
   },
-  sonner: {
-    section: 'sonner',
-    beside: 'Toasts',
-    imports: `import { toast } from 'sonner';`,
-    shown: `<button type="button" onClick={() => toast('Opened')}>Open</button>`,
-    styled: [],
-    opens: { selector: '[data-sonner-toaster]', position: 'fixed' },
-  },
 };
 
 const MODES = ['dynamic', 'static', 'shell'] as const;
@@ -108,39 +96,10 @@ const toPage = ({ imports, shown, late }: Pick<Library, 'imports' | 'shown' | 'l
     return <><title>Page</title>${shown}${late ? `<Suspense fallback="…"><Late data={data} />${late}</Suspense>` : ''}</>;
   }`;
 
-/** A form of Radix's, whose native fields are hidden. */
-const CHOICE_PAGE = `
-  import { useEffect, useState } from 'react';
-  import { Checkbox, RadioGroup, Select, Switch } from 'radix-ui';
-  import { useNonce } from '#engine';
-  import { useActionResult } from '../../rendering/hooks.ts';
-  import { Form } from '../../rendering/actions.tsx';
-  export default function Page() {
-    const result = useActionResult('choice.save');
-    return (
-      <Form action="choice.save">
-        <Select.Root name="size" defaultValue="S">
-          <Select.Trigger aria-label="Size"><Select.Value placeholder="…" /></Select.Trigger>
-          <Select.Portal><Select.Content><Select.Viewport nonce={useNonce()}>
-            {['S', 'M', 'L'].map((it) => <Select.Item key={it} value={it}><Select.ItemText>{it}</Select.ItemText></Select.Item>)}
-          </Select.Viewport></Select.Content></Select.Portal>
-        </Select.Root>
-        <Checkbox.Root name="gift" aria-label="Gift">?</Checkbox.Root>
-        <Switch.Root name="fast" aria-label="Fast" defaultChecked><Switch.Thumb>!</Switch.Thumb></Switch.Root>
-        <RadioGroup.Root name="by" defaultValue="post">
-          {['post', 'boat'].map((it) => <RadioGroup.Item key={it} value={it} aria-label={it}>*</RadioGroup.Item>)}
-        </RadioGroup.Root>
-        <button>Save</button>
-        <button formAction="/choice?ended">Save after the session ended</button>
-        <output>{JSON.stringify(result?.data)}</output>
-      </Form>
-    );
-  }`;
-
 const sections = readProjectFile('docs/recipes/component-libraries.md').split('\n## ');
 
 /** Creates an app with one library, by the sections that its own section needs. */
-function createApp({ section, around, beside, hasForm, ...library }: Library) {
+function createApp({ section, around, ...library }: Library) {
   const find = (title: string) => `\n## ${sections.find((text) => text.startsWith(`${title}\n`)) ?? ''}`;
   const needed = find(section).includes('(#trusted-types)') ? [find('Trusted Types')] : [];
   const blocks = [find('Static pages'), ...needed, find(section)].flatMap((text) => listBlocks(text));
@@ -154,7 +113,6 @@ function createApp({ section, around, beside, hasForm, ...library }: Library) {
         page: () => import('./pages/root/root.tsx'),
         children: [
           { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
-          ${hasForm ? "{ id: 'choice', path: '/choice', page: () => import('./pages/choice.tsx') }," : ''}
           { id: 'plain', path: '/plain', mode: 'static', page: () => import('./pages/home/home.tsx') },
           { id: 'dynamic', ${rest('dynamic')} },
           { id: 'static', mode: 'static', ${rest('static')} },
@@ -163,26 +121,21 @@ function createApp({ section, around, beside, hasForm, ...library }: Library) {
       }]);`,
     'src/server/product/pages/index.ts': `
       import { setTimeout } from 'node:timers/promises';
-      import { redirect } from '#engine';
-      const guard = ({ url }) => url.searchParams.has('ended') && redirect('/');
-      const choice = { guard, actions: { save: ({ form }) => [...form].slice(1) } };
       const late = { loader: () => ({ late: setTimeout(200) }) };
-      export const pages = { root: null, home: null, plain: null, static: null, dynamic: late, shell: late${hasForm ? ', choice' : ''} };`,
+      export const pages = { root: null, home: null, plain: null, static: null, dynamic: late, shell: late };`,
     'src/shared/product/pages/root/root.tsx': `
       import { Outlet } from 'react-router';
       import { Link } from '#engine';
-      ${[around, beside].map((name) => (name ? `import { ${name} } from '../../ui/${name.toLowerCase()}.tsx';` : '')).join('\n')}
+      ${around ? `import { ${around} } from '../../ui/${around.toLowerCase()}.tsx';` : ''}
       export default function Root() {
         return (
           <${around ?? ''}>
             <main style={{ minHeight: '150vh' }}><Outlet /></main>
-            <nav>${MODES.map((mode) => `<Link to="/${mode}">${mode}</Link> `).join('')}<Link to="/choice">/choice</Link></nav>
-            ${beside ? `<${beside} />` : ''}
+            <nav>${MODES.map((mode) => `<Link to="/${mode}">${mode}</Link> `).join('')}</nav>
           </${around ?? ''}>
         );
       }`,
     'src/shared/product/pages/library.tsx': toPage(library),
-    ...(hasForm && { 'src/shared/product/pages/choice.tsx': CHOICE_PAGE }),
   });
   return app;
 }
@@ -245,30 +198,6 @@ describe.each(Object.entries(LIBRARIES))('%s alone', (_name, library) => {
     await expectOpens(page, library);
     expect(complaints).toEqual([]);
     expect(documents).toEqual([from]);
-  });
-
-  it.runIf(library.hasForm)('what was chosen is there again after a guard has redirected the form', async () => {
-    const { page, complaints } = await open('/choice');
-    const role = (name: 'combobox' | 'checkbox' | 'switch' | 'radio', label: string) =>
-      page.getByRole(name, { name: label });
-    const read = async () => [
-      await role('combobox', 'Size').innerText(),
-      await role('checkbox', 'Gift').isChecked(),
-      await role('switch', 'Fast').isChecked(),
-      await role('radio', 'boat').isChecked(),
-    ];
-    await role('combobox', 'Size').click();
-    await page.getByRole('option', { name: 'L' }).click();
-    for (const it of [role('checkbox', 'Gift'), role('switch', 'Fast'), role('radio', 'boat')]) await it.click();
-    const chosen = ['L', true, false, true];
-    expect(await read()).toEqual(chosen);
-    await page.getByRole('button', { name: 'Save after the session ended' }).click();
-    await page.waitForURL(`${server.url}/`);
-    await page.getByRole('link', { name: '/choice' }).click();
-    await expect.poll(read).toEqual(chosen);
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('[["size","L"],["gift","on"],["by","boat"]]').waitFor();
-    expect(complaints).toEqual([]);
   });
 
   it('has caused no report of a browser', () => {

@@ -81,20 +81,6 @@ test('a class added to a component gets its style without a reload', async () =>
   await expectKept();
 });
 
-test('a changed theme value is shown without a reload', async () => {
-  addClass();
-  app.edit(SHEET, '#1d6fa5', '#010203');
-  await expectTitle({ 'padding-top': '13px', color: 'rgb(1, 2, 3)' });
-  await expectKept();
-});
-
-test('a changed global style is shown without a reload', async () => {
-  await expectTitle({ 'margin-top': '3px' });
-  app.edit(BASE, '3px', '5px');
-  await expectTitle({ 'margin-top': '5px' });
-  await expectKept();
-});
-
 test('a class in a new component gets its style without a reload', async () => {
   app.write('src/shared/product/ui/mark.tsx', 'export const Mark = () => <i className="pt-[17px] block">mark</i>;\n');
   app.edit(HOME, 'import { Button }', "import { Mark } from '../ui/mark.tsx';\nimport { Button }");

@@ -80,7 +80,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
     },
     toLanguage: undefined,
     inMemory: (_req, _res, next) => next(),
-    begun: () => (_req, _res, next) => next(),
+    visitors: () => (_req, _res, next) => next(),
     keepCookiesPrivate: (_req, _res, next) => next(),
     notFound: (_req, res) =>
       void res.status(404).type('html').set('Cache-Control', 'no-store').send('<h1>Page not found</h1>'),

@@ -37,7 +37,7 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
 }
 
 /** Options of the pages, and of the app around them. */
-export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'sharedContext' | 'document' | 'errorPages'>> &
+export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'document' | 'errorPages'>> &
   Partial<Pick<PageServer, 'limiter' | 'traces'> & PageSettings> &
   Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
@@ -140,7 +140,6 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
   const {
     createContext,
-    sharedContext,
     document = TestDocument,
     errorPages = TEST_ERROR_PAGES,
     limiter,
@@ -150,7 +149,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
   const compression = options.compression ?? false;
   const pages = await createTestPages(table, {
-    app: { createContext, sharedContext, document, errorPages },
+    app: { createContext, document, errorPages },
     server: { log: createAppLog(log), funnel, origins, limiter, traces },
     settings,
   });

@@ -136,16 +136,3 @@ it.each<[what: string, options: RenderPageOptions, status: number, html: RegExp,
 ])('renderPage() renders %s', async (_what, options, status, html, path = '/orders/7') => {
   expect(await renderPage(path, options)).toMatchObject({ status, html: expect.stringMatching(html) });
 });
-
-it('renderPage() renders a deferred value that fails in its place', async () => {
-  const state = Promise.reject(new Error('no'));
-  expect((await renderPage('/orders/7', { data: { state } })).html).toContain('lost');
-});
-
-it('renderPage() names the data of layouts that a page was rendered without', async () => {
-  const Layout = ({ data }: PageProps<{ count: number }>) => <main>{data.count}</main>;
-  const page = async () => ({ default: Layout });
-  const routes = defineRoutes([{ id: 'root', page, children: [{ id: 'home', path: '/', page }] }]);
-  const render = createRenderPage({ ...table, routes });
-  await expect(render('/')).rejects.toThrow('If a layout has a loader, pass its data: layouts: { root: … }.');
-});

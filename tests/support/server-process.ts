@@ -14,12 +14,6 @@ export interface ServerProcess {
   readonly ended: Promise<number | null>;
 }
 
-/** Lists the lines of the failures in a log. On a busy machine, a blocked event loop is another one. */
-export function listFailures(log: string): { readonly digest: string }[] {
-  const lines = log.split('\n').filter((line) => line.startsWith('{') && line.includes('"digest"'));
-  return lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind !== 'blocked-loop');
-}
-
 /**
  * Starts a built server on a free port, and resolves when it listens. It ends at the latest with this process.
  *

@@ -66,13 +66,14 @@ const REPORTED_PAUSE = 1 * Second;
  * block if `reset()` comes right after it.
  *
  * @param onPause called after the process stood still for a second or more (ms), which is not an overload
- * @returns a function that reads the delay (ms)
+ * @returns a function that reads the delay (ms). The first call begins to measure, because a start can take seconds
  */
 export function watchLoopDelay(onPause: (ms: number) => void): () => number {
   let delay = 0;
-  let last = performance.now();
-  let cpu = process.cpuUsage();
-  setInterval(() => {
+  let last = 0;
+  let cpu: NodeJS.CpuUsage | undefined;
+
+  function look(): void {
     const late = performance.now() - last - INTERVAL;
     const { user, system } = process.cpuUsage(cpu);
     const isPause = (user + system) / 1000 < late * PAUSE_SHARE; // from microseconds
@@ -80,8 +81,15 @@ export function watchLoopDelay(onPause: (ms: number) => void): () => number {
     if (isPause && late >= REPORTED_PAUSE) onPause(late);
     last += late + INTERVAL;
     cpu = process.cpuUsage();
-  }, INTERVAL).unref();
-  return () => delay;
+  }
+
+  return function readLoopDelay() {
+    if (cpu) return delay;
+    last = performance.now();
+    cpu = process.cpuUsage();
+    setInterval(look, INTERVAL).unref();
+    return 0;
+  };
 }
 
 /** Heap that a page in progress can use (bytes): its data, its text, and React's state. */
@@ -91,7 +99,7 @@ const FEWEST_PAGES = 32;
 const MOST_PAGES = 1000;
 
 /** Returns how many pages can be in progress at the same time, by the heap limit of this process. */
-export function toMaxPages(heapLimit = getHeapStatistics().heap_size_limit): number {
+function toMaxPages(heapLimit = getHeapStatistics().heap_size_limit): number {
   return Math.min(MOST_PAGES, Math.max(FEWEST_PAGES, Math.floor(heapLimit / PAGE_BYTES)));
 }
 

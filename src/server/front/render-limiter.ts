@@ -9,7 +9,7 @@ export interface Waiting {
 
 export type RenderLimiter = ReturnType<typeof createRenderLimiter>;
 
-export interface RenderLimiterOptions {
+interface RenderLimiterOptions {
   /** How long a page can wait before others are refused (ms), which is half of the longest wait. By default, no limit. */
   readonly maxWaitMs?: number | undefined;
   /** Called for each refusal. */

@@ -146,11 +146,13 @@ async function runGuard(page: ServerPage, pageRequest: PageRequest, toArgs: Guar
 export async function untilEnd<Value>(pageRequest: PageRequest, work: () => Promise<Value>): Promise<Value> {
   const { endedBy } = pageRequest;
   if (endedBy instanceof VisitorGone) throw endedBy;
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  pageRequest.onAbort(reject);
-  const extra = endedBy && setTimeout(reject, pageRequest.deadlineMs, endedBy);
+  let extra: NodeJS.Timeout | undefined;
   try {
-    return await Promise.race([work(), ended]);
+    return await new Promise((resolve, reject) => {
+      pageRequest.onAbort(reject);
+      extra = endedBy && setTimeout(reject, pageRequest.deadlineMs, endedBy);
+      work().then(resolve, reject);
+    });
   } finally {
     pageRequest.onAbort(undefined);
     clearTimeout(extra);

@@ -47,8 +47,8 @@ export async function createPages<Own extends object = object, Shared extends ob
     inMemory: serveInMemory(runtime, base),
     /** Runs before the steps of the product. */
     keepCookiesPrivate,
-    /** The same for shell pages whose shell is in memory. It costs less than Express. */
-    begun: (app: Express) => serveBegun(runtime, app),
+    /** GET and HEAD of pages that are made for each visitor, under the same condition. It costs less than Express. */
+    visitors: (app: Express, isOthers: (path: string) => boolean) => serveVisitors(runtime, app, isOthers),
     /** GET and HEAD of `/_data…`. */
     data: servePageData(runtime, base),
     /** GET, HEAD and POST of pages. Other URLs go to the next step. */
@@ -111,11 +111,12 @@ function serveInMemory(runtime: PageRuntime, base: string | undefined): Step {
   };
 }
 
-function serveBegun(runtime: PageRuntime, express: Express): Step {
-  return function begun(req, response, next) {
-    const match = isRead(req) ? runtime.app.matchPage(requestInfo(req).path) : undefined;
-    const begun = match?.mode === 'shell' ? beginShell({ runtime, response }) : undefined;
-    if (!match || !begun) return next();
+function serveVisitors(runtime: PageRuntime, express: Express, isOthers: (path: string) => boolean): Step {
+  return function visitors(req, response, next) {
+    const { path } = requestInfo(req);
+    const match = isRead(req) && !isOthers(path) ? runtime.app.matchPage(path) : undefined;
+    if (!match || match.mode === 'static') return next();
+    const begun = match.mode === 'shell' ? beginShell({ runtime, response }) : undefined;
     const request = toExpress(express, req, response);
     return serve(runtime, toAsked(request, response as ExpressResponse, match, { begun }), show);
   };

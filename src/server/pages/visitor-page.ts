@@ -43,7 +43,7 @@ export class VisitorPageRequest extends PageRequest {
     this.#request = request;
     this.#response = response;
     info.route = match.pattern;
-    info.timings ??= new Timings();
+    if (info.showsTimings) info.timings ??= new Timings();
     // A document that answers a form was requested without JavaScript.
     this.isFull = this.search !== search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     onClose(response, () => {

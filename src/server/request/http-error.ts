@@ -74,8 +74,8 @@ export function describeStatus(status: number): string {
  * (`http-errors`: the errors of body parsers). Undefined for everything else, which is a failure.
  *
  * @param isHandlers a handler threw it or passed it to `next()`. Its message is for the client if `expose` is set
- * @param isExpress a handler of Express, which treats any 4xx as an answer and not a failure. Elsewhere it can be what
- * another server answered to an HTTP client
+ * @param isExpress a handler of Express, which treats any 4xx as an answer and not a failure, unless it is that of another
+ * server to an HTTP client
  */
 export function toPublicError(error: unknown, isHandlers = false, isExpress = false): PageError | undefined {
   const status = statusOf(error);
@@ -83,6 +83,7 @@ export function toPublicError(error: unknown, isHandlers = false, isExpress = fa
   if (isError(error) && error instanceof HttpError) return toPageError(status, error.words);
   const isExposed = readProperty(error, 'expose') === true;
   if (status >= 500 || !(isExpress || (isExposed && isError(error)))) return undefined;
+  if (OF_HTTP_CLIENTS.some((name) => readProperty(error, name) !== undefined)) return undefined;
   const message = isHandlers && isExposed ? readProperty(error, 'message') : undefined;
   return toPageError(status, typeof message === 'string' ? message : undefined);
 }
@@ -91,6 +92,9 @@ export function toPublicError(error: unknown, isHandlers = false, isExpress = fa
 export function statusOf(error: unknown): number | undefined {
   return [readProperty(error, 'status'), readProperty(error, 'statusCode')].find(isErrorStatus);
 }
+
+/** What the errors of axios, Octokit, Stripe and OpenAI have. A wrong key at another server is not the visitor's fault. */
+const OF_HTTP_CLIENTS = ['request', 'response', 'requestId', 'requestID'];
 
 function isErrorStatus(status: unknown): status is number {
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600;

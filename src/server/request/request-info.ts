@@ -10,7 +10,7 @@ import { drawRandom } from './draw-random.ts';
 import type { Origins } from './origins.ts';
 import type { RequestSpans, Timings } from './request-spans.ts';
 import { findPattern } from './route-patterns.ts';
-import type { Step } from './step.ts';
+import { isRead, type Step } from './step.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
 export interface Trace {
@@ -220,6 +220,10 @@ export function setRequestInfo(req: IncomingMessage, info: RequestInfo): void {
   (req as IncomingMessage & CarriesInfo)[INFO] = info;
 }
 
+export function isOfRequest(req: IncomingMessage, info: RequestInfo): boolean {
+  return (req as IncomingMessage & CarriesInfo)[INFO] === info;
+}
+
 const current = new AsyncLocalStorage<RequestInfo>();
 
 /**
@@ -287,4 +291,12 @@ export function requestId({ origins, trust, toLanguage }: RequestIdOptions): Ste
 }
 
 /** Runs the rest of the steps for the request. Answers from memory need no context. */
-export const inContext: Step = (req, _res, next) => runForRequest(requestInfo(req), next);
+export const inContext: Step = (req, _res, next) => {
+  const info = requestInfo(req);
+  if (!isRead(req)) {
+    // Otherwise what reads the body by its events, such as multer or the body parsers of Express 4.17, loses the context.
+    const { emit } = req;
+    req.emit = (...event: Parameters<typeof emit>) => current.run(info, () => emit.apply(req, event));
+  }
+  runForRequest(info, next);
+};

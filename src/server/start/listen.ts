@@ -5,12 +5,14 @@ import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/co
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
 import { readOpenFileLimit } from '../connection/admission.ts';
+import type { Connections } from '../connection/connections.ts';
 import { listenOn, toHttpUrl } from '../connection/listen-on.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
 import { createStop, onStopSignal } from '../connection/stop.ts';
+import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { RESERVED_FILES } from '../limits.ts';
-import { currentRequest } from '../request/request-info.ts';
+import { currentRequest, isOfRequest, type RequestInfo } from '../request/request-info.ts';
 import type { Connected } from './connect.ts';
 import type { Opened } from './open.ts';
 
@@ -41,7 +43,10 @@ export async function listen(opened: Opened, { main, second, drain }: Connected)
   const isFirst = development?.isFirst !== false;
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
   const stop = createStop({ drain, close, within, log, exit });
-  watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
+  watchProcess({
+    ...{ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) },
+    connections: [main, second].flatMap((port) => port?.connections ?? []),
+  });
   onStopSignal((signal) => stop(0, signal));
   let url: string;
   let secondUrl: string | undefined;
@@ -80,17 +85,24 @@ interface ProcessFaultsOptions {
   readonly stop: (code: number) => void;
   /** Writes out buffered failures synchronously, because the process can end before the next write. */
   readonly flushSync?: () => void;
+  /** Those of each port. */
+  readonly connections?: readonly Connections[];
 }
+
+/** How long the rest of a request whose code ends the server can take to answer it (ms). */
+const CRASH_GRACE = 1 * Second;
 
 /**
  * Handles errors that nothing else caught. An unhandled rejection with a request in its context is that request's
  * failure, and the process continues. Everything else leaves the process in an unknown state, so it drains and exits.
- * Requests in flight are finished. If the product or an existing app has a handler too, that handler decides whether the
+ * Requests in flight are finished, and the one whose code threw gets its error page. If the product or an existing app has a handler too, that handler decides whether the
  * process continues, as it does in Node. The failure is recorded before, because such a handler can exit.
  *
  * @returns a function that removes the handlers
  */
-export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOptions): () => void {
+export function watchProcess({ funnel, log, stop, flushSync, connections = [] }: ProcessFaultsOptions): () => void {
+  const fail = errorHandler({ funnel });
+
   function handleRejection(rejected: unknown): void {
     const info = currentRequest();
     const reason = isControlFlow(rejected) ? toUnawaited(rejected) : rejected;
@@ -105,8 +117,17 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
     if (disposition.kind === 'gone') return;
     flushSync?.();
     if (!endsServer) return;
-    log.fatal('An error occurred outside any request. The server finishes the requests in flight, then exits.');
+    log.fatal('Nothing caught an error. The server finishes the requests in flight, then exits.');
+    const info = currentRequest();
+    if (info) setTimeout(() => answer(error, info), CRASH_GRACE);
     stop(1);
+  }
+
+  /** Nothing else will answer it, and the drain would wait for that until its deadline. */
+  function answer(error: unknown, info: RequestInfo): void {
+    const replies = connections.flatMap((port) => [...port.sockets].flatMap((socket) => port.openReplies(socket)));
+    const reply = replies.find(({ req }) => isOfRequest(req, info));
+    if (reply?.headersSent === false) fail(error, reply.req, reply, () => {});
   }
 
   process.prependListener('unhandledRejection', handleRejection);

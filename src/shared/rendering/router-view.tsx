@@ -201,7 +201,7 @@ class RouteBoundary extends Component<RouteBoundaryProps, RouteBoundaryState> {
     return (
       <RouteContext value={error ? { ...context, outlet: null } : context}>
         <RouteIdContext value={id}>
-          {error ? <RouteFailure id={id} thrown={error.thrown} /> : <RouteView id={id} />}
+          {error ? <RouteFailure id={id} thrown={error.thrown} /> : showRoute(id)}
         </RouteIdContext>
       </RouteContext>
     );
@@ -219,7 +219,7 @@ function RouteFailure({ id, thrown }: { id: string; thrown: unknown }): ReactNod
 }
 
 /** A route of the table, or one of the engine's two. */
-function RouteView({ id }: { id: string }): ReactNode {
+function showRoute(id: string): ReactNode {
   if (id === FRAME_ROUTE) return <Frame />;
   if (id === NOT_FOUND_ROUTE) return null; // never shown: it always has an error
   return <OwnRoute id={id} />;
@@ -235,7 +235,7 @@ function OwnRoute({ id }: { id: string }): ReactNode {
   if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);
   return (
     <>
-      <RouteStyles hrefs={styles.get(id)} />
+      {toStyleSheets(styles.get(id))}
       <Page data={loaderData?.[id]} params={params} search={toSearches(loaderData)[id]} />
     </>
   );
@@ -247,7 +247,7 @@ function RouteErrorView({ id, error }: { id: string; error: PageError }): ReactN
   const OwnBoundary = modules.get(id)?.ErrorBoundary;
   return (
     <>
-      <RouteStyles hrefs={styles.get(id)} />
+      {toStyleSheets(styles.get(id))}
       {OwnBoundary ? <OwnBoundary /> : <ErrorView error={error} />}
       {error.typed && <Typed values={error.typed} />}
     </>
@@ -266,7 +266,7 @@ function Typed({ values }: { values: NonNullable<PageError['typed']> }): ReactNo
 }
 
 /** With a precedence, React waits for the sheet before it shows the page: no flash of unstyled content. */
-function RouteStyles({ hrefs }: { hrefs: readonly string[] | undefined }): ReactNode {
+function toStyleSheets(hrefs: readonly string[] | undefined): ReactNode {
   return hrefs?.map((href) => <link key={href} rel="stylesheet" href={href} precedence="page" />);
 }
 

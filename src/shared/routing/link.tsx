@@ -46,5 +46,5 @@ export function NavLink({ end = false, ...props }: NavLinkProps): ReactNode {
   const path = /[^ -~]/.test(given) ? new URL(given, 'http://a').pathname : given;
   const isBelow = !end && path !== '/' && pathname.startsWith(`${path}/`);
   const current = pathname === path ? 'page' : isBelow ? 'true' : undefined;
-  return <Link aria-current={current} {...props} />;
+  return Link({ 'aria-current': current, ...props });
 }

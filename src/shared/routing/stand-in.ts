@@ -90,8 +90,8 @@ export function toMatches(
   for (const id of routes) {
     const route = tree.byId[id];
     if (!route) throw new Error(`The server named the route "${id}", which this build does not have.`);
-    if (route.path) base = toBase(route.path, pathname, params);
     const isLeaf = id === routes.at(-1) && route.path !== undefined;
+    if (route.path) base = isLeaf && !route.path.endsWith('*') ? pathname : toBase(route.path, pathname, params);
     matches.push({ params: { ...params }, pathname: isLeaf ? pathname : base, pathnameBase: base, route });
   }
   return matches;

@@ -128,18 +128,6 @@ describe('without a connection', () => {
   const MESSAGE = 'The page could not be loaded. Check your connection, then try again.';
 
   it.each([
-    ['the server cannot be reached', undefined],
-    ['the browser is offline, and knows another build', { onLine: false }],
-  ])('a link leaves the page as it is: %s', async (_why, browser) => {
-    answer.mockImplementation(browser ? async () => toPage('next', { build: 'next' }) : fail);
-    if (browser) vi.stubGlobal('navigator', browser);
-    const { navigate, onStay } = start();
-    void navigate('/other');
-    await expect.poll(() => onStay.mock.calls).toEqual([[MESSAGE]]);
-    expect(documents).not.toHaveBeenCalled();
-  });
-
-  it.each([
     ['Back', 'POP', {}],
     ['a form that was accepted', 'PUSH', { formMethod: 'POST' }],
   ] as const)('%s shows an error at its URL', async (_what, type, navigation) => {
@@ -150,37 +138,6 @@ describe('without a connection', () => {
     expect(loaded).toEqual({ type: 'error', result: { kind: 'public', status: 503, message: MESSAGE } });
     expect(documents).not.toHaveBeenCalled();
   });
-});
-
-it('a page is not loaded in the background once the server runs another build', async () => {
-  const { store, refresh } = start();
-  store.remember('/list', { payload: { data: {} } as never, etag: 'W/"b-x"' });
-  answer.mockImplementation(async () => toPage('next', { build: 'next' }));
-  expect(await store.revalidate('/list')).toBe('changed');
-  expect(await refresh()).toEqual({ type: 'data', result: 'shown' });
-  expect(documents).not.toHaveBeenCalled();
-});
-
-it('the page is loaded again by its document if another build accepted the form of a fetcher', async () => {
-  const { send } = start();
-  const page = { build: 'next', action: { action: 'list.star', status: 200 } };
-  answer.mockImplementation(async () => toPage('next', page));
-  void send('a');
-  await expect.poll(() => documents.mock.calls).toEqual([['reload']]);
-});
-
-it('a document is loaded again after another navigation has cancelled it', async () => {
-  const { ask, navigate } = start();
-  const stop = vi.fn();
-  vi.stubGlobal('stop', stop);
-  answer.mockImplementation(async () => toPage('next', { build: 'next' }));
-  const abort = new AbortController();
-  void ask('/item', { unstable_navigationType: 'PUSH' as never }, { signal: abort.signal }).catch(() => {});
-  await expect.poll(() => documents.mock.calls).toEqual([['assign /item']]);
-  abort.abort();
-  expect(stop).toHaveBeenCalledTimes(1);
-  void navigate('/item');
-  await expect.poll(() => documents.mock.calls).toEqual([['assign /item'], ['assign /item']]);
 });
 
 it('redirects without an end are left to the browser', async () => {

@@ -26,13 +26,3 @@ it.each([
   expect(router.state.matches.at(-1)?.params).toEqual(params);
   expect(seen.at(-1)).toBe(router.state.matches);
 });
-
-it('keeps the result of a form when the page is loaded again, and forgets it on the next page', async () => {
-  const action = () => ({ sent: true });
-  const router = decodeOnce(createMemoryRouter([{ id: 'page', path: '/', action, loader: () => null }]));
-  await router.navigate('/', { formMethod: 'post', body: new URLSearchParams() });
-  await router.revalidate();
-  expect(router.state.actionData).toEqual({ page: { sent: true } });
-  await router.navigate('/?next');
-  expect(router.state.actionData).toBeNull();
-});

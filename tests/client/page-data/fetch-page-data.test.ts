@@ -1,9 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  type FetchPageDataOptions,
-  fetchPageData,
-  type PageResult,
-} from '../../../src/client/page-data/fetch-page-data.ts';
+import { fetchPageData, type PageResult } from '../../../src/client/page-data/fetch-page-data.ts';
 import type { DeferredPromise } from '../../../src/shared/wire/decode.ts';
 import { encode } from '../../../src/shared/wire/encode.ts';
 import type { PagePayload } from '../../../src/shared/wire/payload.ts';
@@ -20,22 +16,20 @@ function toLine(value: unknown): string {
   return `${encode(value, { toError: () => ({ kind: 'failure', status: 500 }) }).head}\n`;
 }
 
-/** A fetch with a single response, which records its request. */
+/** A fetch with a single response. */
 function answerWith(body: BodyInit | null, init: ResponseInit = { headers: WIRE }) {
-  return vi.fn(async (_input: RequestInfo | URL, _init?: RequestInit) => new Response(body, init));
+  return async () => new Response(body, init);
 }
 
-type Asked = Partial<FetchPageDataOptions> & { readonly fetch: typeof globalThis.fetch };
-
-function ask(url: string, { fetch, ...options }: Asked) {
+function ask(fetch: typeof globalThis.fetch) {
   vi.stubGlobal('fetch', fetch);
-  return fetchPageData(url, { base: '', attempts: 1, ...options });
+  return fetchPageData('/', { base: '', attempts: 1 });
 }
 
 afterEach(() => void vi.unstubAllGlobals());
 
-async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): Promise<PageResult> {
-  const result = await ask('/', { fetch, signal });
+async function fetchPage(fetch: typeof globalThis.fetch): Promise<PageResult> {
+  const result = await ask(fetch);
   if (result.kind !== 'page') throw new Error(`got ${JSON.stringify(result)}`);
   return result;
 }
@@ -46,7 +40,7 @@ it.each([
   ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
   ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
 ])('a response fails for %s', async (_, body, init, message) => {
-  expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
+  expect(await ask(answerWith(body, init))).toMatchObject({
     kind: 'failed',
     error: { message: expect.stringContaining(message) },
   });

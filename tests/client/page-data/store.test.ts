@@ -69,8 +69,8 @@ const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
 const DEFERRED = '{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}';
 
 /** Prefetches a page and sends the response. */
-async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
-  const test = createTestStore(options);
+async function prefetched(url: string) {
+  const test = createTestStore();
   test.store.prefetch(url, 'intent');
   test.calls[0]?.answer();
   await flush();
@@ -142,16 +142,6 @@ describe('a prefetch', () => {
   });
 });
 
-it('a navigation throws the reason of an abort, and ends the request', async () => {
-  const { store, calls } = createTestStore();
-  const aborter = new AbortController();
-  const loaded = store.load('/a', aborter.signal);
-  aborter.abort(new Error('superseded'));
-  await expect(loaded).rejects.toThrow('superseded');
-  expect(calls[0]?.signal.aborted).toBe(true);
-  await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
-});
-
 it('a navigation sends up to three requests while the page is the one that the server rendered', async () => {
   let isServerRendered = true;
   const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
@@ -166,35 +156,6 @@ it('a navigation sends up to three requests while the page is the one that the s
   calls[3]?.answer('down', { status: 500 });
   expect(await second).toMatchObject({ kind: 'failed' });
   expect(calls).toHaveLength(4);
-});
-
-it('a page without an ETag counts as changed, and needs no request', async () => {
-  const { store, calls } = createTestStore();
-  store.remember('/a', { payload: makePage('/a'), etag: undefined });
-  expect([await store.revalidate('/a'), await store.revalidate('/unknown'), calls]).toEqual(['changed', 'changed', []]);
-});
-
-it('the cache keeps the 50 most recently used entries', async () => {
-  const { store, calls } = createTestStore();
-  const page = { payload: makePage('/a'), etag: undefined };
-  const use = async (url: string) => {
-    store.remember(url, page);
-    const loaded = store.load(`/static${url}`);
-    calls.find((call) => call.url === `/_data/static${url}`)?.answer();
-    await loaded;
-    await flush();
-  };
-  for (let i = 0; i < 50; i++) await use(`/${i}`);
-  store.recall('/0');
-  await store.load('/static/0');
-  await use('/50');
-  expect(['/0', '/1', '/2'].map((url) => store.recall(url) !== undefined)).toEqual([true, false, true]);
-  expect(calls).toHaveLength(51);
-  await store.load('/static/0');
-  await store.load('/static/2');
-  expect(calls).toHaveLength(51);
-  void store.load('/static/1');
-  expect(calls).toHaveLength(52);
 });
 
 describe('simultaneous requests', () => {
@@ -311,18 +272,6 @@ describe('the holes of a shell page', () => {
     expect(title).toBe('shop');
     expect(await user.catch(toShownError)).toMatchObject(shown);
     expect(onRefused).not.toHaveBeenCalled();
-  });
-
-  it('are not awaited if the connection is lost within the shell, which is then no page', async () => {
-    const { store, calls } = createTestStore();
-    const { body, write, lose } = createBody();
-    const cut = store.loadShell('/shop');
-    calls[1]?.answer(body);
-    write(shellLine);
-    await flush();
-    lose(new TypeError('network error'));
-    expect(await cut).toMatchObject({ kind: 'failed', error: { message: 'network error' } });
-    expect(calls[0]?.signal.aborted).toBe(true);
   });
 
   it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {

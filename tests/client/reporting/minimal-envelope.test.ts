@@ -23,20 +23,6 @@ function withStack(stack: string): Error {
 }
 
 describe('an envelope without the SDK', () => {
-  it('contains what a report says, but not its data, which can be anything', () => {
-    const extra: Record<string, unknown> = {};
-    extra.self = extra;
-    const { event, exception } = envelope({
-      ...{ via: 'report', level: 'warning', tags: { plan: 'pro' }, extra },
-      ...{ echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration', componentStack: '\n    at B' },
-    });
-    const ofSpillway = { build: 'b1', echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration' };
-    const tags = Object.entries(ofSpillway).map(([name, value]) => [`spillway.${name}`, value]);
-    expect(event).toMatchObject({ level: 'warning', tags: { plan: 'pro', ...Object.fromEntries(tags) } });
-    expect(event.contexts.react.componentStack).toBe('\n    at B');
-    expect(exception.mechanism).toEqual({ type: 'report', handled: true });
-  });
-
   it.each([
     [
       'V8',

@@ -47,7 +47,6 @@ export function startContainer({ image, data, env = {} }: ContainerOptions) {
   outer.stdout.on('data', read);
   outer.stderr.on('data', read);
   const ended = once(outer, 'close').then(([code, signal]) => ({ code, signal }));
-  const listens = waitFor(outer, () => output);
   const exec = (command: readonly string[], more: Readonly<Record<string, string>> = {}) => {
     const spaces = ['--mount', '--pid', '--net', '--ipc', '--uts', '--root', '--wd'];
     const user = ['--setgid', String(gid), '--setuid', String(uid)];
@@ -65,8 +64,6 @@ export function startContainer({ image, data, env = {} }: ContainerOptions) {
       return requireFirst(outer);
     },
     log: () => output,
-    /** Resolves when the server listens. */
-    listens,
     ended,
     /** Does nothing if the process has exited. */
     kill(signal: NodeJS.Signals) {
@@ -112,13 +109,4 @@ function requireFirst(outer: ChildProcess): number {
   const pid = findFirst(outer);
   if (pid === undefined) throw new Error('The container has ended.');
   return pid;
-}
-
-async function waitFor(child: ChildProcess, output: () => string): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!output().includes('Listening on ')) {
-    if (child.exitCode !== null) throw new Error(`The container exited with code ${child.exitCode}:\n${output()}`);
-    if (performance.now() > end) throw new Error(`The container does not listen:\n${output()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import buildOnce from '../../support/build-once.ts';
 import { type Container, type ContainerOptions, startContainer } from './container.ts';
 import { readImageConfig } from './dockerfile.ts';
@@ -20,7 +20,7 @@ export async function run(image: Image, options: Partial<ContainerOptions> = {})
     container.kill('SIGKILL');
     await container.ended;
   });
-  await container.listens;
+  await expect.poll(() => container.log(), PATIENCE).toContain('Listening on ');
   return container;
 }
 

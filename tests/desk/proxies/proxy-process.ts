@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atEnd } from '../../support/at-end.ts';
 
 /** How long a proxy can take until it listens (ms). */
 const PATIENCE = 15_000;
@@ -22,9 +23,9 @@ export function createProxyFolder(): string {
 }
 
 /**
- * Starts a proxy, and resolves when it accepts connections on all of its ports.
+ * Starts a proxy, and resolves when it accepts connections on all of its ports. It ends at the latest with this process.
  *
- * @throws Error with its output if it exits before that
+ * @throws Error with its output if it exits before that, or takes too long
  */
 export async function startProxyProcess(
   [program, ...args]: readonly [string, ...string[]],
@@ -36,10 +37,7 @@ export async function startProxyProcess(
     env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
   const ended = once(child, 'exit');
-  // Stops the proxy if a test process fails.
-  const leave = () => void child.kill('SIGTERM');
-  process.once('exit', leave);
-  child.once('exit', () => process.off('exit', leave));
+  atEnd(() => child.kill('SIGTERM'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (bytes: Buffer) => {
@@ -54,8 +52,7 @@ export async function startProxyProcess(
   const end = performance.now() + PATIENCE;
   for (const port of ports) {
     while (!(await isListening(port))) {
-      if (hasEnded(child)) throw new Error(`${program} exited before it listened:\n${output}`);
-      if (performance.now() > end) {
+      if (child.exitCode !== null || performance.now() > end) {
         await stop();
         throw new Error(`${program} does not listen on ${port}:\n${output}`);
       }
@@ -65,18 +62,11 @@ export async function startProxyProcess(
   return { stop };
 }
 
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
 function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    const say = (listens: boolean) => {
-      socket.destroy();
-      resolve(listens);
-    };
-    socket.once('connect', () => say(true));
-    socket.once('error', () => say(false));
-  });
+  const socket = connect(port, '127.0.0.1');
+  const listening = once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  return listening.finally(() => socket.destroy());
 }

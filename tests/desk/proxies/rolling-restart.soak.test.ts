@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../support/free-port.ts';
 import { createOwnedApp, startApp } from '../../support/owned-app.ts';
+import { readReply } from '../../support/pages-app.tsx';
 import { HOST, PROXIES, startProxy, whyNot } from './proxies.ts';
 
 /** Shortest duration of a test. */
@@ -40,27 +41,17 @@ for (const name of PROXIES) {
 
       /** Resolves with `whole`, or what was wrong with the response. */
       function ask({ path, body, end }: { path: string; body?: string; end: string }): Promise<string> {
-        return new Promise((resolve) => {
-          const headers = {
-            Host: HOST,
-            ...(body && { 'Content-Type': 'application/json', 'Content-Length': body.length }),
-          };
-          const method = body ? 'POST' : 'GET';
-          const options = { host: '127.0.0.1', port: proxy.httpsPort, path, method, headers, agent, timeout: 20_000 };
-          const sent = request(options, (response) => {
-            let text = '';
-            response.setEncoding('utf8').on('data', (chunk: string) => {
-              text += chunk;
-            });
-            response.on('error', (error) => resolve(`cut (${error.message})`));
-            response.on('end', () =>
-              resolve(text.endsWith(end) ? 'whole' : `${response.statusCode}: ${text.slice(-80)}`),
-            );
-          });
-          sent.on('timeout', () => sent.destroy(new Error('no answer')));
-          sent.on('error', (error) => resolve(error.message));
-          sent.end(body);
-        });
+        const headers = {
+          Host: HOST,
+          ...(body && { 'Content-Type': 'application/json', 'Content-Length': body.length }),
+        };
+        const method = body ? 'POST' : 'GET';
+        const options = { host: '127.0.0.1', port: proxy.httpsPort, path, method, headers, agent, timeout: 20_000 };
+        const sent = request(options).on('timeout', () => sent.destroy(new Error('no answer')));
+        return readReply(sent, { body }).then(
+          ({ status, text }) => (text.endsWith(end) ? 'whole' : `${status}: ${text.slice(-80)}`),
+          (error: Error) => error.message,
+        );
       }
 
       await expect.poll(() => ask(LOADS.pages), { timeout: 30_000 }).toBe('whole');

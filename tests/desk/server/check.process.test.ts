@@ -65,12 +65,9 @@ describe('npm start -- --check', () => {
     expect(code).toBe(0);
   });
 
-  it('exits with 0 if the database answers, also without a desk', async () => {
-    expect(await check({ DESK_DATABASE_URL: await createPostgresDatabase() })).toMatchObject({ code: 0 });
-  });
-
-  it('exits with 1 if a database takes no writes', async () => {
+  it('exits with 0 if a database answers, also without a desk, and with 1 if it takes no writes', async () => {
     const url = await createPostgresDatabase();
+    expect(await check({ DESK_DATABASE_URL: url })).toMatchObject({ code: 0 });
     const driver = openPostgres(url);
     await openStore(driver, { environment: 'production' });
     await driver.run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
@@ -135,6 +132,8 @@ describe('npm start -- --check <url>', () => {
     await expect.poll(async () => (await fetch(`${ill.url}/readyz`)).text()).toContain('away');
     const { code, out } = await check({}, ill.url);
     expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*"store":"away"/m)]);
+    expect(ill.log()).toContain('store cannot be used');
+    expect(ill.log()).not.toContain('canary');
   });
 
   it.each<[what: string, Faults, code: number, ...found: string[]]>([

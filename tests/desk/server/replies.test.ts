@@ -12,8 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const FORM = 'application/x-www-form-urlencoded';
-const JSON_TYPE = 'application/json';
+const FORM = 'Content-Type: application/x-www-form-urlencoded';
 const BEARER = `Authorization: Bearer ${OPERATOR}`;
 
 /** How a response can be cached. */
@@ -24,104 +23,59 @@ const KEPT = {
   'by all': /^public, max-age=\d+(?:, immutable)?$/,
 };
 
-interface Kind {
-  readonly name: string;
-  readonly ask: string;
-  readonly status: number;
-  readonly kept: keyof typeof KEPT;
-  readonly headers?: readonly string[] | (() => Promise<string[]> | string[]);
+interface More {
+  readonly headers?: readonly string[];
   readonly body?: string;
   /** The level of overload. */
   readonly level?: number;
   readonly onDesk?: boolean;
 }
+type Kind = readonly [name: string, line: string, status: number, kept?: keyof typeof KEPT, more?: More];
 
-const asOperator = () => [`Cookie: ${session}`];
-
-/** Returns the headers with the current `ETag` of the path. */
-async function current(path: string, headers: readonly string[] = []): Promise<string[]> {
-  const { headers: given } = await ask(one('', `GET ${path}`, 200, 'nowhere', { headers }));
-  return [...headers, `If-None-Match: ${given.etag}`];
-}
+const form = (body: string, ...headers: string[]): More => ({ headers: [FORM, ...headers], body });
 
 const KINDS: readonly Kind[] = [
-  one('a page', 'GET /', 200, 'by its reader'),
-  one('a streamed page', 'GET /stream', 200, 'by its reader'),
-  one('a static page', 'GET /static', 200, 'by all, who ask'),
-  one('a page that does not exist', 'GET /nothing', 404),
-  one('a page that fails', 'GET /fail', 500),
-  one('a method that a page rejects', 'DELETE /form', 405),
-  one('a method that the server rejects', 'TRACE /', 405),
-
-  one('page data', 'GET /_data/form', 200, 'by its reader'),
-  one('page data with its ETag', 'GET /_data/form', 304, 'by its reader', { headers: () => current('/_data/form') }),
-
-  form('a form that is accepted', 'a=1', 303),
-  form('a form posted by a script', '_action=form.tell', 200, [`Accept: ${ACTION_ACCEPT}`]),
-  form('a form of another site', 'a=1', 403, ['Sec-Fetch-Site: cross-site']),
-
-  one('the API', 'GET /api/echo', 200, 'by its reader'),
-  one('the API with its ETag', 'GET /api/echo', 304, 'by its reader', { headers: () => current('/api/echo') }),
-  json('invalid JSON', '{', 400),
-  one('an API that fails', 'GET /api/fail', 500),
-
-  one('an asset', 'GET /assets/main-1.js', 200, 'by all'),
-  one('part of an asset', 'GET /assets/main-1.js', 206, 'by all', { headers: ['Range: bytes=1-3'] }),
-  one('an asset with its ETag', 'GET /assets/main-1.js', 304, 'by all', {
-    headers: () => current('/assets/main-1.js'),
-  }),
-
-  one('readiness', 'GET /readyz', 200),
-  one('metrics', 'GET /metrics', 200, 'nowhere', { headers: [BEARER] }),
-
-  one('an unknown host', 'GET /', 421, 'nowhere', { headers: ['Host: other.example'] }),
-  one('two hosts', 'GET /', 400, 'nowhere', { headers: [`Host: ${SITE_HOST}`, 'Host: b'] }),
-  one('a path with two slashes', 'GET //evil.example', 400),
-
-  one('a page during overload', 'GET /', 503, 'nowhere', { level: 1 }),
-  one('a prefetch during overload', 'GET /_data/form', 503, 'nowhere', { headers: ['Purpose: prefetch'], level: 0.5 }),
-  { ...form('a form during overload', 'a=1', 503), level: 4 },
-
-  one('the tunnel', 'POST /_report', 200, 'nowhere', { body: envelope() }),
-  one('a report sent by the browser', 'POST /_report/browser', 204, 'nowhere', {
-    headers: ['Content-Type: application/reports+json'],
-    body: '[]',
-  }),
-
-  one('the desk without a session', 'GET /desk', 401),
-  one('the desk', 'GET /desk', 200, 'nowhere', { headers: asOperator }),
-  form('a sign-in', `_action=root.signIn&token=${OPERATOR}`, 303, [], '/desk'),
-  one('the desk’s API', 'GET /api/desk/incidents', 200, 'by its reader', { headers: [BEARER] }),
-  one('the desk’s API with its ETag', 'GET /api/desk/incidents', 304, 'by its reader', {
-    headers: () => current('/api/desk/incidents', [BEARER]),
-  }),
-  one('the desk’s API without a token', 'GET /api/desk/incidents', 401),
-  one('the desk’s OpenAPI document', 'GET /api/desk/openapi.json', 200, 'by its reader'),
-
-  one('the root of the desk’s listener', 'GET /', 302, 'nowhere', { onDesk: true }),
-  one('the API on the desk’s listener', 'GET /api/desk/incidents', 200, 'by its reader', {
-    headers: [BEARER],
-    onDesk: true,
-  }),
+  ['a page', 'GET /', 200, 'by its reader'],
+  ['a streamed page', 'GET /stream', 200, 'by its reader'],
+  ['a static page', 'GET /static', 200, 'by all, who ask'],
+  ['a page that does not exist', 'GET /nothing', 404],
+  ['a page that fails', 'GET /fail', 500],
+  ['a method that a page rejects', 'DELETE /form', 405],
+  ['a method that the server rejects', 'TRACE /', 405],
+  ['page data', 'GET /_data/form', 200, 'by its reader'],
+  ['a form that is accepted', 'POST /form', 303, 'nowhere', form('a=1')],
+  ['a form posted by a script', 'POST /form', 200, 'nowhere', form('_action=form.tell', `Accept: ${ACTION_ACCEPT}`)],
+  ['a form of another site', 'POST /form', 403, 'nowhere', form('a=1', 'Sec-Fetch-Site: cross-site')],
+  ['the API', 'GET /api/echo', 200, 'by its reader'],
+  ['invalid JSON', 'POST /api/echo', 400, 'nowhere', { headers: ['Content-Type: application/json'], body: '{' }],
+  ['an API that fails', 'GET /api/fail', 500],
+  ['an asset', 'GET /assets/main-1.js', 200, 'by all'],
+  ['part of an asset', 'GET /assets/main-1.js', 206, 'by all', { headers: ['Range: bytes=1-3'] }],
+  ['readiness', 'GET /readyz', 200],
+  ['metrics', 'GET /metrics', 200, 'nowhere', { headers: [BEARER] }],
+  ['an unknown host', 'GET /', 421, 'nowhere', { headers: ['Host: other.example'] }],
+  ['two hosts', 'GET /', 400, 'nowhere', { headers: [`Host: ${SITE_HOST}`, 'Host: b'] }],
+  ['a path with two slashes', 'GET //evil.example', 400],
+  ['a page during overload', 'GET /', 503, 'nowhere', { level: 1 }],
+  ['a prefetch during overload', 'GET /_data/form', 503, 'nowhere', { headers: ['Purpose: prefetch'], level: 0.5 }],
+  ['a form during overload', 'POST /form', 503, 'nowhere', { ...form('a=1'), level: 4 }],
+  ['the tunnel', 'POST /_report', 200, 'nowhere', { body: envelope() }],
+  [
+    ...(['a report sent by the browser', 'POST /_report/browser', 204, 'nowhere'] as const),
+    { headers: ['Content-Type: application/reports+json'], body: '[]' },
+  ],
+  ['the desk without a session', 'GET /desk', 401],
+  ['the desk', 'GET /desk', 200, 'nowhere', { headers: ['Cookie: SESSION'] }],
+  ['a sign-in', 'POST /desk', 303, 'nowhere', form(`_action=root.signIn&token=${OPERATOR}`)],
+  ['the desk’s API', 'GET /api/desk/incidents', 200, 'by its reader', { headers: [BEARER] }],
+  ['the desk’s API without a token', 'GET /api/desk/incidents', 401],
+  ['the desk’s OpenAPI document', 'GET /api/desk/openapi.json', 200, 'by its reader'],
+  ['the root of the desk’s listener', 'GET /', 302, 'nowhere', { onDesk: true }],
+  [
+    ...(['the API on the desk’s listener', 'GET /api/desk/incidents', 200, 'by its reader'] as const),
+    { headers: [BEARER], onDesk: true },
+  ],
 ];
-
-function one(
-  name: string,
-  ask: string,
-  status: number,
-  kept: Kind['kept'] = 'nowhere',
-  more: Partial<Kind> = {},
-): Kind {
-  return { name, ask, status, kept, ...more };
-}
-
-function form(name: string, body: string, status: number, headers: readonly string[] = [], path = '/form'): Kind {
-  return one(name, `POST ${path}`, status, 'nowhere', { headers: [`Content-Type: ${FORM}`, ...headers], body });
-}
-
-function json(name: string, body: string, status: number): Kind {
-  return one(name, 'POST /api/echo', status, 'nowhere', { headers: [`Content-Type: ${JSON_TYPE}`], body });
-}
 
 function envelope(): string {
   const event = { exception: { values: [{ type: 'Error', value: 'boom' }] } };
@@ -131,37 +85,46 @@ function envelope(): string {
     .join('\n');
 }
 
-async function ask(kind: Kind): Promise<RawReply> {
-  const given = typeof kind.headers === 'function' ? await kind.headers() : (kind.headers ?? []);
-  const hasHost = given.some((line) => /^(?:host|x-a):/i.test(line));
-  const length = kind.body === undefined ? [] : [`Content-Length: ${kind.body.length}`];
-  const host = hasHost ? [] : [`Host: ${SITE_HOST}`];
-  const head = [`${kind.ask} HTTP/1.1`, ...host, ...given, ...length, 'Connection: close'].join('\r\n');
-  site.overload.level = kind.level ?? 0;
+async function ask(line: string, { headers = [], body, level = 0, onDesk }: More): Promise<RawReply> {
+  const length = body === undefined ? [] : [`Content-Length: ${body.length}`];
+  const host = headers.some((header) => header.startsWith('Host:')) ? [] : [`Host: ${SITE_HOST}`];
+  const head = [`${line} HTTP/1.1`, ...host, ...headers, ...length, 'Connection: close'].join('\r\n');
+  site.overload.level = level;
   try {
-    const port = kind.onDesk ? site.deskPort : site.port;
-    const text = await sendRaw(port, `${head}\r\n\r\n${kind.body ?? ''}`, { patience: 10_000 });
-    return parseReply(text);
+    const sent = `${head.replace('SESSION', session)}\r\n\r\n${body ?? ''}`;
+    return parseReply(await sendRaw(onDesk ? site.deskPort : site.port, sent, { patience: 10_000 }));
   } finally {
     site.overload.level = 0;
   }
 }
 
-it.each(KINDS)('$name has its status, all required headers, and strict values of them', async (kind) => {
-  const reply = await ask(kind);
-  expect(reply.status).toBe(kind.status);
-  for (const name of requiredHeaders(kind.ask)) expect(reply.headers, name).toHaveProperty(name);
+const named = KINDS.map((kind) => [kind[0], kind] as const);
+
+it.each(named)('%s has its status, all required headers, and strict values of them', async (_name, kind) => {
+  const [, line, status, , more = {}] = kind;
+  const reply = await ask(line, more);
+  expect(reply.status).toBe(status);
+  expectGood(reply, kind);
+  const { etag } = reply.headers;
+  if (etag === undefined) return;
+  const again = await ask(line, { ...more, headers: [...(more.headers ?? []), `If-None-Match: ${etag}`] });
+  expect(again.status).toBe(304);
+  expectGood(again, kind);
+});
+
+function expectGood(reply: RawReply, [, line, , kept = 'nowhere', { onDesk } = {}]: Kind): void {
+  for (const name of requiredHeaders(line)) expect(reply.headers, name).toHaveProperty(name);
   for (const name of ['x-powered-by', 'server']) expect(reply.headers).not.toHaveProperty(name);
-  expect(reply.headers['cache-control']).toMatch(KEPT[kind.kept]);
+  expect(reply.headers['cache-control']).toMatch(KEPT[kept]);
   if (reply.body !== '' && reply.body !== '0\r\n\r\n') expect(reply.headers).toHaveProperty('content-type');
   const isPage = reply.headers['content-type']?.startsWith('text/html') ?? false;
   if (isPage) expect(reply.headers['content-type']).toBe('text/html; charset=utf-8');
   else if (reply.status !== 304) expect(reply.headers['content-security-policy']).toBe(NOTHING);
-  if (/^(?:GET \/_data|\w+ \/(?:api|_report|assets|metrics|livez))/.test(kind.ask)) expect(isPage).toBe(false);
+  if (/^(?:GET \/_data|\w+ \/(?:api|_report|assets|metrics|livez))/.test(line)) expect(isPage).toBe(false);
   expectStrict(reply.headers);
   // The desk's separate port has no TLS here.
-  if (!kind.onDesk) expect(reply.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
-});
+  if (!onDesk) expect(reply.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
+}
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 

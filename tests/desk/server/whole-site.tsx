@@ -7,11 +7,10 @@ import { metricsPage } from '../../../src/server/front/fixed-paths.ts';
 import { createMetrics } from '../../../src/server/front/metrics.ts';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
 import { toSecurityHeaders } from '../../../src/server/front/security-headers.ts';
-import { invalid } from '../../../src/server/pages/server-page.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import { redirect, unauthorized } from '../../../src/shared/routing/control-flow.ts';
+import { unauthorized } from '../../../src/shared/routing/control-flow.ts';
 import { createFakeApi, serve, spyOnLog } from '../../support/app.ts';
 import { CanaryError, createTestPages, type TestPage } from '../../support/pages-app.tsx';
 import { ADA } from '../../support/people.ts';
@@ -55,7 +54,6 @@ const TABLE: readonly TestPage[] = [
       loader: () => ({ words: 'form' }),
       actions: {
         default: () => undefined,
-        refuse: () => invalid({ errors: { name: 'Say it.' } }),
         tell: ({ form }) => Object.fromEntries(form),
       },
     },
@@ -67,7 +65,6 @@ const TABLE: readonly TestPage[] = [
     view: Words,
     server: { loader: ({ request }) => ({ words: nameUser(request.headers.get('cookie')) }) },
   },
-  { id: 'away', path: '/away', view: Words, server: { loader: () => redirect('/static') } },
   { id: 'private', path: '/private', view: Words, server: { guard: () => unauthorized() } },
   {
     id: 'fail',

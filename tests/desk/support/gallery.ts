@@ -23,25 +23,23 @@ export const AGENT =
  * @returns places such as `src/server/product/pay.ts:7`, by name
  */
 export function readPlaces(folder: string): ReadonlyMap<string, string> {
-  const places = new Map<string, string>();
-  for (const { path, lines } of readProduct(folder)) {
-    for (const [index, line] of lines.entries()) {
-      const name = nameOf(line);
-      if (name) places.set(name, `${path}:${index + 1}`);
-    }
-  }
-  return places;
+  const found = readProduct(folder).flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index): [string, string][] => {
+      const [, name] = /\/\/ fails: (\S+)$/.exec(line) ?? [];
+      return name ? [[name, `${path}:${index + 1}`]] : [];
+    }),
+  );
+  return new Map(found);
 }
 
-function readProduct(folder: string): { readonly path: string; readonly lines: readonly string[] }[] {
+/** A line that fails, with its indent. */
+const FAILING = /^( *)(.*\/\/ fails: \S+)$/gm;
+
+function readProduct(folder: string): { readonly path: string; readonly text: string }[] {
   return readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
     .map((entry) => `src/${entry.replaceAll('\\', '/')}`)
     .filter((path) => /\/product\/.*\.tsx?$/.test(path))
-    .map((path) => ({ path, lines: readFileSync(join(folder, path), 'utf8').split('\n') }));
-}
-
-function nameOf(line: string): string | undefined {
-  return /\/\/ fails: (\S+)$/.exec(line)?.[1];
+    .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
 }
 
 const stores = new Map<string, Awaited<ReturnType<typeof openFrom>>>();
@@ -204,44 +202,19 @@ export const createGallery = () => createOwnedApp([], { over: 'gallery' });
 
 /**
  * The gallery's next release. Its pages have other texts, `step` throws another message, and there are ten more lines
- * above each failure: seven before its function (or top-level statement), and three before the statement that fails.
+ * above each failure: seven at the top of its file, and three before the statement that fails.
  */
 export function createNextGallery(): OwnedApp {
   const app = createGallery();
-  for (const { path, lines } of readProduct(app.folder)) {
-    if (lines.some(nameOf)) app.write({ [path]: withLinesAbove(lines).join('\n') });
+  const addLines = (_all: string, indent: string, line: string) =>
+    `${indent}Reflect.has(globalThis, 'nothing');\n`.repeat(3) + indent + line;
+  for (const { path, text } of readProduct(app.folder)) {
+    const grown = text.replaceAll(FAILING, addLines);
+    if (grown !== text) app.write({ [path]: '// This line is new.\n'.repeat(7) + grown });
   }
   app.replace('src/server/product/steps.ts', 'The step stumbled', 'The step tripped');
   app.replace('src/shared/product/pages/home/home.tsx', '>Home<', '>Home, anew<');
   app.replace('src/shared/product/pages/home/more.tsx', '>More<', '>More, anew<');
   app.replace('src/shared/product/pages/browser/lazy.tsx', '>Lazy<', '>Lazy, anew<');
   return app;
-}
-
-function withLinesAbove(lines: readonly string[]): string[] {
-  let grown = [...lines];
-  for (let at = 0; at < grown.length; at += 1) {
-    const line = grown[at] ?? '';
-    if (!nameOf(line)) continue;
-    const top = grown.findLastIndex((other, index) => index <= at && /^[a-z]/.test(other));
-    const indent = /^ */.exec(line)?.[0] ?? '';
-    grown = [
-      ...grown.slice(0, top),
-      // A function that is called, so that no bundler removes it
-      '/**',
-      ' * Added in this release.',
-      ' */',
-      `function before${at}(): number {`,
-      '  return performance.now();',
-      '}',
-      `Reflect.has(globalThis, String(before${at}()));`,
-      ...grown.slice(top, at),
-      `${indent}// These lines are new,`,
-      `${indent}Reflect.has(globalThis, 'nothing');`,
-      `${indent}// and the following ones are unchanged.`,
-      ...grown.slice(at),
-    ];
-    at += 10;
-  }
-  return grown;
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { heading, hydrated, isSameDocument, link, markDocument, press, shows, useSite } from '../site.ts';
+import { heading, hydrated, link, press, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -17,14 +17,6 @@ async function expectErrorPage(page: Page) {
   // The parts around the page are still there.
   expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
   expect(await page.content()).not.toContain(MESSAGE);
-}
-
-/** Follows a link from the page of all failures. */
-async function goTo(path: string) {
-  const visit = await site.openLive('/tour/failures');
-  await markDocument(visit.page);
-  await link(visit.page, path).click();
-  return visit;
 }
 
 /** Expects that the page around an error still works. */
@@ -63,32 +55,5 @@ describe('an error in the browser', () => {
   test.each(['/tour/fail/effect', '/tour/fail/chunk'])('%s replaces the page', async (path) => {
     const { page } = await site.open(path);
     await expectErrorPage(page);
-  });
-});
-
-describe('a control-flow response', () => {
-  test('that redirects late redirects a document, and a navigation without a document load', async () => {
-    const { page, complaints } = await site.open('/tour/late-redirect');
-    await page.waitForURL('**/tour/streaming');
-    await heading(page, 'Streaming');
-    expect(complaints).toEqual([]);
-    const other = await goTo('/tour/late-redirect');
-    await other.page.waitForURL('**/tour/streaming');
-    await heading(other.page, 'Streaming');
-    expect(await isSameDocument(other.page)).toBe(true);
-    await other.page.goBack();
-    await heading(other.page, 'Failures');
-  });
-
-  test('notFound() that is late is shown in place, and asks crawlers not to index the page', async () => {
-    const robots = (page: Page) => page.locator('meta[name=robots][content=noindex]').count();
-    const { page } = await site.openLive('/tour/late-not-found');
-    expect(await page.getByRole('alert').innerText()).toBe('This could not be found.');
-    expect(await robots(page)).toBeGreaterThan(0);
-    const other = await goTo('/tour/late-not-found');
-    await shows(other.page, 'This could not be found.');
-    expect(await robots(other.page)).toBe(1);
-    await expectToGoOn(other.page);
-    expect(await robots(other.page)).toBe(0);
   });
 });

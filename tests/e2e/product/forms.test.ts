@@ -94,23 +94,3 @@ test('a form discards earlier prefetches', async () => {
   await heading(page, 'Cards');
   expect(listRequests()).toHaveLength(2);
 });
-
-test('a fetcher shows its count immediately, and does not change the rest of the page', async () => {
-  const { page, complaints, data, documents } = await openForms();
-  const likes = page.locator('#likes output');
-  const before = Number.parseInt(await likes.innerText(), 10);
-  const expectCount = (more: number) => expect.poll(() => likes.innerText()).toMatch(new RegExp(`^${before + more} `));
-  await fill(page, { 'Your name': 'Ada' });
-  const release = await hold(page, '**/tour/forms');
-  await press(page, 'Like');
-  await expectCount(1);
-  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
-  release();
-  expect((await answered).status()).toBe(200);
-  await expectCount(1);
-  await press(page, 'Like');
-  await expectCount(2);
-  expect(await read(page, 'Your name')).toBe('Ada');
-  expect(data.filter(({ method }) => method === 'GET')).toEqual([]);
-  expect([documents, complaints]).toEqual([['/tour/forms'], []]);
-});

@@ -77,17 +77,6 @@ describe('before the router is loaded', () => {
     await heading(page, 'API');
     expect(documents).toEqual(['/tour/cards', '/tour/api']);
   });
-
-  test('Back from a hash stays on the page', async () => {
-    const { page, release, documents, complaints } = await openHeld('/tour/navigation');
-    await link(page, 'a hash, by a plain link').click();
-    await page.waitForURL('**#ferry');
-    await page.goBack();
-    release();
-    await exchanged(page);
-    await shows(page, 'it is empty to React Router');
-    expect([documents, complaints]).toEqual([['/tour/navigation'], []]);
-  });
 });
 
 test('links and forms work as plain HTML if the router cannot be loaded, also with a button that names the action', async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, hold, isSameDocument, link, markDocument, shows, useSite } from '../site.ts';
+import { exchanged, heading, isSameDocument, link, markDocument, shows, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -76,19 +76,6 @@ test('a link to a path that is not a page loads a document', async () => {
   await follow(page, '/robots.txt');
   await page.waitForURL('**/robots.txt');
   expect(documents).toEqual(['/', '/robots.txt']);
-});
-
-test('a document that arrives late does not replace the page of a link that was followed later', async () => {
-  const { page } = await openLive('/');
-  const release = await hold(page, '**/robots.txt');
-  await nav(page, 'Cards').evaluate((link: HTMLElement) => {
-    addEventListener('beforeunload', () => setTimeout(() => link.click()));
-  });
-  await follow(page, '/robots.txt');
-  await heading(page, 'Cards');
-  release();
-  await page.waitForTimeout(300);
-  expect(await isSameDocument(page)).toBe(true);
 });
 
 test('a link opened in a new tab, or with another button, is left to the browser', async () => {
@@ -192,12 +179,4 @@ describe('scrolling', () => {
     await heading(page, 'Navigation');
     await isScrolledTo(page, 600);
   });
-});
-
-test('focus stays where it is while only the search changes', async () => {
-  const { page } = await openLive('/tour/navigation');
-  await link(page, 'Another search').focus();
-  await page.keyboard.press('Enter');
-  await shows(page, 'it is from spring');
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Another search');
 });

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { RouteDefinition } from '#engine';
 import { routes } from '#product/routes.tsx';
-import { expectAccessible, listViolations } from '../accessible.ts';
-import { exchanged, heading, hydrated, link, press, useSite } from '../site.ts';
+import { expectAccessible } from '../accessible.ts';
+import { exchanged, heading, hydrated, link, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -33,13 +33,6 @@ test.each([...paths, '/nowhere'])(
   },
 );
 
-test('the demos are accessible after use', async () => {
-  const { page } = await site.openLive('/tour/forms');
-  await press(page, 'Send');
-  await page.locator('#contact [aria-invalid]').first().waitFor();
-  expect(await listViolations(page)).toEqual([]);
-});
-
 test("a static page is hydrated from the browser's cache, after a 304 without a body, and after Back", async () => {
   const { page, complaints } = await site.open('/tour/static');
   const time = await page.locator('#rendered-at').getAttribute('datetime');
@@ -58,25 +51,6 @@ test("a static page is hydrated from the browser's cache, after a 304 without a 
   expect(complaints).toEqual([]);
 });
 
-test('by keyboard, the skip link is first and skips the header, whose links follow with a visible outline', async () => {
-  const { page } = await site.openLive('/tour/forms', { viewport: { width: 1280, height: 900 } });
-  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
-  const links = await page.locator('header a').allInnerTexts();
-  for (const text of ['Skip to content', ...links]) {
-    await page.keyboard.press('Tab');
-    expect(await focused()).toBe(text);
-    expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outline)).toMatch(
-      /solid 3px/,
-    );
-  }
-  const skip = page.getByText('Skip to content');
-  await skip.focus();
-  expect(await skip.evaluate((link) => link.getBoundingClientRect().top)).toBeGreaterThan(0);
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name');
-});
-
 const gauges = (page: Page) => page.locator('dl').innerText();
 
 test('without JavaScript, a page with deferred values is requested again, and then contains all of them', async () => {
@@ -89,47 +63,6 @@ test('without JavaScript, a page with deferred values is requested again, and th
   expect(await gauges(page)).not.toContain('Asking');
   expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
 });
-
-/** In the order in which they settle. */
-const ORDER = ['near', 'upstream', 'broken', 'mountains'];
-
-/** On a busy machine, several gauges can be filled at the same time, which counts as in order. */
-function recordOrder(page: Page) {
-  return page.addInitScript((ids) => {
-    const order: string[] = [];
-    Object.assign(window, { order });
-    const look = () => {
-      for (const id of ids) {
-        const text = document.getElementById(id)?.innerText.trim() ?? '';
-        if (text !== '' && !text.startsWith('Asking') && !order.includes(id)) order.push(id);
-      }
-    };
-    new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
-  }, ORDER);
-}
-
-test.each(['/tour/streaming', '/'])(
-  'deferred values appear in the order in which they settle, beginning at %s',
-  async (from) => {
-    const { page, complaints, data, documents } = await site.open(from, { before: recordOrder, waitUntil: 'commit' });
-    if (from === '/') {
-      await exchanged(page);
-      await link(page, 'Streaming').click();
-    }
-    await page.locator('#mountains').getByText('64 cm').waitFor();
-    expect(await page.evaluate(() => (window as unknown as { order: string[] }).order)).toEqual(ORDER);
-    expect(await page.locator('#broken').innerText()).toMatch(
-      /^This gauge is out of order\. \(Rejected after \d+\sms\.\)$/,
-    );
-    // Each value says when it arrived.
-    const clocks = await page.locator('dl').getByText('after the request').allInnerTexts();
-    const times = clocks.map((text) => Number.parseInt(text, 10));
-    expect(times).toEqual(times.toSorted((one, other) => one - other));
-    expect(times.at(-1)).toBeGreaterThanOrEqual(999);
-    expect(data.map(({ path }) => path)).toEqual(from === '/' ? ['/_data/tour/streaming'] : []);
-    expect([documents, complaints]).toEqual([[from], []]);
-  },
-);
 
 test('deferred values do not delay a visitor who leaves', async () => {
   const { page, complaints, documents } = await site.openLive('/tour/streaming', { waitUntil: 'commit' });

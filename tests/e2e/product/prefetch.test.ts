@@ -1,6 +1,6 @@
 import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { heading, link, shows, useSite } from '../site.ts';
+import { heading, link, useSite } from '../site.ts';
 
 const site = useSite();
 
@@ -60,27 +60,6 @@ describe('a hover', () => {
     await page.mouse.move(500, 690);
     expect((await failed).url()).toContain('/_data/tour/cards');
   });
-});
-
-test('a prefetch that fails is sent once, and the click shows a failure with an address', async () => {
-  const path = '/tour/fail/late';
-  const { page, data } = await site.openLive('/');
-  await page.evaluate((href) => {
-    const anchor = Object.assign(document.createElement('a'), { href, textContent: `to ${href}` });
-    anchor.setAttribute('data-link', 'intent');
-    document.body.prepend(anchor);
-  }, path);
-  const ended = new Promise<void>((resolve) => {
-    const end = (request: Request) => request.url().endsWith(`/_data${path}`) && resolve();
-    page.on('requestfinished', end).on('requestfailed', end); // the first failed line ends it
-  });
-  await link(page, `to ${path}`).hover();
-  await ended;
-  await page.waitForTimeout(500); // longer than the first wait before a repetition
-  expect(data.map(({ isPrefetch }) => isPrefetch)).toEqual([true]);
-  await link(page, `to ${path}`).click();
-  await shows(page, /[0-9A-Z]{8}-[0-9A-Z]{8}/);
-  expect(data.slice(1).map(({ isPrefetch }) => isPrefetch)).toContain(false);
 });
 
 test('a link is prefetched at render, on intent, in the viewport or never', async () => {

@@ -44,27 +44,6 @@ describe('Back', () => {
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /_data/', 'GET /_data/']);
     expect(complaints).toEqual([]);
   });
-
-  test('refreshes nothing once a link is followed, whose page is loaded once', async () => {
-    const { page, data } = await site.openLive('/');
-    const time = await page.locator('time').innerText();
-    await click(page, 'API');
-    await heading(page, 'API');
-    await expect.poll(() => new Date().toISOString()).not.toContain(time.slice(0, 8));
-    const [releaseHome, releaseCards] = [await hold(page, '**/_data/'), await hold(page, '**/_data/tour/cards')];
-    await page.goBack();
-    await heading(page, HOME);
-    await expect.poll(() => data.at(-1)?.method).toBe('HEAD');
-    data.length = 0;
-    const answered = page.waitForResponse('**/_data/');
-    await click(page, 'Cards');
-    releaseHome();
-    await answered;
-    await page.waitForTimeout(300);
-    releaseCards();
-    await heading(page, 'Cards');
-    expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /_data/tour/cards']);
-  });
 });
 
 test.each([

@@ -107,9 +107,6 @@ const shown: Readonly<Record<string, string>> = {
         }`,
     },
   ),
-  eager: page(`return <><h1>Eager</h1><Suspense fallback={<i>wait</i>}><Part /></Suspense></>;`, {
-    outside: `const Part = lazy(() => import('./lazy-part.tsx'));`,
-  }),
   moved: page(`return null;`),
   lost: page(`return null;`),
 };

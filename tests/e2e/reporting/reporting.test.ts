@@ -233,18 +233,6 @@ describe('a failure of the server is reported as an echo, once', () => {
     const address = line ? expect.stringMatching(ADDRESS) : await page.getByText(ADDRESS).first().innerText();
     expect(toLine(await readReport(page))).toMatchObject({ ...line, echo: address });
   });
-
-  test('from page data in another format, if it has an address', async () => {
-    const address = '0123456Z-89ABCDEF';
-    const { page, documents } = await goTo('/other', (page) =>
-      page.route('**/_data/other', (route) =>
-        route.fulfill({ status: 500, body: 'sorry', headers: { 'X-Error-Digest': address } }),
-      ),
-    );
-    await heading(page, 'Other');
-    expect(toLine(await readReport(page))).toMatchObject({ echo: address });
-    expect(documents).toEqual(['/', '/other']);
-  });
 });
 
 /** Answers 404 for a file, once or always. */
@@ -276,17 +264,6 @@ describe('a file that does not load', () => {
       expect(documents).toEqual(['/', path]);
     },
   );
-
-  test('is not reported if it is of React.lazy in a document, and one reload has it', async () => {
-    const { page, documents } = await open('/eager', {
-      before: (page) => lose(page, PART, { times: 1 }),
-      isAlone: true,
-    });
-    await expect.poll(() => documents).toEqual(['/eager', '/eager']);
-    await hydrated(page, 'b');
-    await reported(page, 0);
-    expect(documents).toEqual(['/eager', '/eager']);
-  });
 
   test('is reported if it is a style sheet of a document', async () => {
     const { page } = await open('/styled', { before: (page) => lose(page, '**/assets/styled-*.css') });

@@ -24,21 +24,6 @@ function post(path: string, type: string, body: string | Buffer) {
     .send(body as string);
 }
 
-it.each([
-  ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
-  ['a[b][c]=1&__proto__[x]=1', { 'a[b][c]': '1', '__proto__[x]': '1' }],
-])('a form sent to the API is read: %s', async (body, fields) => {
-  expect((await post('/api/form', FORM, body).expect(200)).body).toEqual(fields);
-});
-
-it.each([
-  ['a=%ff', 400, FORM],
-  ['a='.repeat(1001).replaceAll('=', '=&'), 413, FORM],
-  ['a=1', 415, `${FORM}; charset=utf-16`],
-])('a form sent to the API is rejected: %j', async (body, status, type) => {
-  await post('/api/form', type, body).expect(status);
-});
-
 it('a JSON body that a step has already read is used as it is, or parsed if it is a Buffer', async () => {
   expect((await post('/api/twice', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
   expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });

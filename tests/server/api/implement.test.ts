@@ -155,14 +155,6 @@ describe('an operation', () => {
     await walk(app, ['GET /other', {}, 200, { body: 'plain' }]);
   });
 
-  it('answers the path of the API itself', async () => {
-    await walk(
-      serve({ root: operation({ ...GET, path: '/' }) }, { root: done }),
-      ['GET ', {}, 204],
-      ['GET /', {}, 204],
-    );
-  });
-
   it('matches in exact case, so that a step which guards its path sees each of its requests', async () => {
     const secrets = {
       getFixed: operation({ ...get200(z.unknown()), path: '/admin/secret' }),
@@ -265,26 +257,6 @@ describe('an operation', () => {
       expect(lines).toContainEqual(expect.objectContaining({ title: 'Error: canary' }));
     },
   );
-
-  it('answers with an error that is exposed', async () => {
-    const error = Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true });
-    const fail = () => {
-      throw error;
-    };
-    const body = { detail: 'The sluice is closed.' };
-    await walk(serve({ fail: operation({ ...GET, path: '/' }) }, { fail }), ['GET /', {}, 409, { body }]);
-  });
-
-  it('says that it is deprecated, and until when it works', async () => {
-    const deprecated = { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' };
-    const app = serve({ old: operation({ ...GET, path: '/old', deprecated }) }, { old: done });
-    const headers = {
-      deprecation: '@1793491200',
-      sunset: 'Sat, 01 May 2027 00:00:00 GMT',
-      link: '<https://example.com/new>; rel="deprecation"',
-    };
-    await walk(app, ['GET /old', {}, 204, { headers }]);
-  });
 });
 
 describe('the version of a reply', () => {
@@ -307,30 +279,10 @@ describe('the version of a reply', () => {
     await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
   });
 
-  it.each(['PUT', 'POST'] as const)('of a %s is compared too, and then it does not run', async (method) => {
-    let handled = 0;
-    const change = operation({ ...GET, method, path: '/one' });
-    const handle = () => {
-      handled += 1;
-      return { status: 204 as const };
-    };
-    const app = serve({ change }, { change: { version: () => '1', handle } });
-    const reply = await ask(app, `${method} /one`, known('W/"0"'));
-    expect([reply.status, reply.headers.etag]).toEqual([204, undefined]); // it could be that of the state before
-    await walk(app, [`${method} /one`, known('W/"1"'), 412], [`${method} /one`, known('*'), 412]);
-    expect(handled).toBe(1);
-  });
-
   it('is a hash by default', async () => {
     const app = serve(list, { list: () => ({ status: 200 as const, body: [] }) });
     const { etag = '' } = (await ask(app, 'GET /list')).headers;
     await walk(app, ['GET /list', known(etag), 304]);
-  });
-
-  it('is not compared with a reply of another status', async () => {
-    const replies = { 404: { about: 'None.', body: z.array(Person) } };
-    const none = { list: operation({ ...GET, path: '/list', replies }) };
-    await walk(serve(none, { list: () => ({ status: 404 as const, body: [] }) }), ['GET /list', known('*'), 404]);
   });
 
   it('protects a change, if the caller sends the version that it knows', async () => {
@@ -573,11 +525,6 @@ describe('an idempotent operation', () => {
     await walk(start().app, order('broken', A, 503), ...twice);
   });
 
-  it('fails with its own error, even if the key cannot be released', async () => {
-    const store: ApiStore = { ...createMemoryStore(), release: () => Promise.reject(new Error('no connection')) };
-    await walk(start({ store }).app, order('broken', A, 503));
-  });
-
   it('is not run twice if its response could not be kept', async () => {
     const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
     const { app, count } = start({ store });
@@ -763,15 +710,6 @@ describe('a client', () => {
     return result ?? Promise.reject(new Error('The handler did not run.'));
   };
 
-  it.each([
-    ['a query', { params: { id: 7 }, query: { tags: [{ name: 'a' }] } }],
-    ['a body with files', { params: { id: 7 }, body: { photo: new Blob(), tags: [{ name: 'a' }] } }],
-  ])('refuses an object in %s, whose text would be "[object Object]"', async (_where, input) => {
-    await expect(remotely((client) => client.put('/todos/:id', input as never))).rejects.toThrow(
-      'tags is [object Object]',
-    );
-  });
-
   it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', async (id) => {
     await expect(remotely((client) => client.get('/todos/:id', { params: { id } } as never))).rejects.toThrow(
       TypeError,
@@ -830,11 +768,6 @@ describe('a client', () => {
         if (thought.ok) for await (const { word } of thought.lines) if (word === 'halten') leaving.abort();
       });
       await expect(read).rejects.toMatchObject({ name: 'AbortError' });
-    });
-
-    it('stops when it is aborted', async () => {
-      const signal = AbortSignal.abort(new Error('left'));
-      await expect(call((client) => client.get('/fail', { signal }))).rejects.toThrow('left');
     });
   });
 

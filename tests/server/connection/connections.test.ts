@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toConnectionLimits, toMaxConnections } from '../../../src/server/connection/admission.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../src/server/connection/http-server.ts';
 import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import type { Count } from '../../../src/server/request/counters.ts';
@@ -111,10 +110,4 @@ it('a server logs once that the system accepts no connections, and still serves'
   expect(await (await fetch(url)).text()).toBe('here');
   expect(lines).toMatchObject([{ code: 'ENFILE', msg: expect.stringContaining('could not accept a connection') }]);
   expect(refused).toBe(2);
-});
-
-it('limits reserve file descriptors for other uses, and give one address a quarter by default', () => {
-  expect([undefined, 1_048_576, 1024, 256].map(toMaxConnections)).toEqual([8192, 8192, 768, 128]);
-  expect(toConnectionLimits(8192)).toEqual({ total: 8192, ofSender: 2048 });
-  expect(toConnectionLimits(8192, 512)).toEqual({ total: 8192, ofSender: 512 });
 });

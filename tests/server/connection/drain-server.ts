@@ -54,6 +54,11 @@ const routes = Router()
     void checkOwner();
     res.send('answered');
   })
+  .get('/throw-before', () => {
+    setTimeout(() => {
+      throw new Error('nobody catches this either');
+    });
+  })
   .get('/throw-outside', (_req, res) => {
     res.send('answered');
     setTimeout(() => {
@@ -105,6 +110,6 @@ const exit = (code: number) => {
   process.exit(code);
 };
 const stop = createStop({ drain, close, within: lag + deadline + 1000, log, exit });
-watchProcess({ funnel, log, stop });
+watchProcess({ funnel, log, stop, connections: [connections] });
 onStopSignal((signal) => stop(0, signal));
 log.info(`Listening on ${await listenOn(server, { host: '127.0.0.1', port: 0 })}`);

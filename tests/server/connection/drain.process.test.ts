@@ -267,4 +267,17 @@ describe.concurrent('a process-level error', () => {
     expect((await slow.whole).body).toBe('slow and whole');
     expect(output()).toContain('"kind":"server-exit","origin":"process"');
   });
+
+  it('answers the request whose code threw it before it answered, instead of waiting for that', async (context) => {
+    const { ask, ended, output } = await run(context, { deadline: 60_000 });
+    const { status, text } = await ask('/throw-before');
+    const [, address] = /^x-error-digest: (.+)\r$/im.exec(text) ?? [];
+    expect([status, address, text.split(`${address}`).length]).toEqual([
+      500,
+      expect.stringMatching(/^\w{8}-\w{8}$/),
+      3,
+    ]);
+    expect((await ended()).code).toBe(1);
+    expect(output().match(/"occurrence":/g)).toHaveLength(1);
+  });
 });

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { trackConnections } from '../../../src/server/connection/connections.ts';
@@ -60,11 +60,8 @@ it('a body that was dropped to its end leaves the connection open for the next r
 });
 
 describe('the limits', () => {
-  async function start(
-    limits: Parameters<typeof drainUnreadBodies>[3],
-    listener: RequestListener = (_req, res) => res.end('no'),
-  ) {
-    const server = createServer(listener);
+  async function start(limits: Parameters<typeof drainUnreadBodies>[3]) {
+    const server = createServer((_req, res) => res.end('no'));
     const trust = createProxyTrust(['loopback']);
     const connections = trackConnections(server, { ...TEST_SERVER, trust, log: pino({ enabled: false }) });
     drainUnreadBodies(server, connections, trust, { bytes: MiB, time: Minute, silence: Minute, ...limits });

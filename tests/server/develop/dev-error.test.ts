@@ -19,13 +19,6 @@ it.each([
   expect(problems).toMatchObject([{ file: 'src/a.ts', line: 3, trail }]);
 });
 
-it('shows the line of the product that called Spillway, if there is one', () => {
-  const stack =
-    'Error: no\n    at encode (/app/src/shared/wire/encode.ts:3:4)\n    at load (/app/src/shared/product/a.ts:1:2)';
-  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist', none);
-  expect(problems).toMatchObject([{ file: 'src/shared/product/a.ts', line: 1 }]);
-});
-
 it('shows the source of the modules that browsers load, and of no other file', () => {
   const root = createFolder(onTestFinished);
   for (const name of ['page.tsx', '.env', 'server.ts']) writeFileSync(join(root, name), `${name}\n`);
@@ -51,14 +44,4 @@ it('shows the tree of a hydration mismatch below the source', () => {
     file: 'src/shared/product/home.tsx',
     trail: ['  <Home>', '+   1', '-   2', '', 'at throwOn (node_modules/react-dom/x.js:3:4)', expect.any(String)],
   });
-});
-
-it.each([
-  ['a location', '/app/src/shared/product/home.tsx:8:37', 'src/shared/product/home.tsx'],
-  ['none', '<anonymous>', undefined],
-])('shows the innermost component if React threw, and it has %s', (_what, location, file) => {
-  const stack = 'Error: no\n    at throwOn (/app/node_modules/react-dom/x.js:3:4)';
-  const componentStack = `\n    at p (<anonymous>)\n    at Home (${location})\n    at Root (/app/src/shared/product/root.tsx:1:2)`;
-  const thrown = { title: 'No', message: 'no', stack, componentStack };
-  expect(toBrowserError(thrown, '/app/dist', none).problems[0]?.file).toBe(file);
 });

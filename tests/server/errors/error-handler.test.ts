@@ -161,6 +161,16 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
     expect(lines.filter(({ digest }) => digest !== undefined)).toEqual([]);
   });
 
+  it.each([
+    ['Stripe', { statusCode: 404, requestId: 'req_1', raw: {} }],
+    ['OpenAI', { status: 401, requestID: 'req_1', headers: {} }],
+    ['Octokit and axios', { status: 404, request: {}, response: { status: 404 } }],
+  ])('of an HTTP client, such as %s, is a failure whatever another server answered', async (_name, fields) => {
+    const { status, headers } = await answerTo(Object.assign(new Error('canary'), fields));
+    expect(status).toBe('status' in fields ? fields.status : fields.statusCode);
+    expect(headers['x-error-digest']).toMatch(/^\w{8}-\w{8}$/);
+  });
+
   it('shows its message and headers if `expose` is set, except headers about a body', async () => {
     const headers = { 'Content-Range': 'bytes */10', 'Content-Length': '5', 'X-Bad\n': 'x', 'X-Count': 3 };
     const error = Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true, headers });

@@ -68,6 +68,19 @@ it('reports from every place of a request, with the tags of that request, and ch
   expect(new Set(failures.map(({ requestId }) => requestId)).size).toBe(2);
 });
 
+it('knows the request also in what reads a body by events, as the body parsers of Express 4.17 do', async () => {
+  const { failures } = collect();
+  const app = await startPages(PAGES, {
+    routes: Router().post('/hook', (req, res) => {
+      const bytes = req.on('data', () => {});
+      bytes.on('end', () => res.end(String(report(handled('a hook')))));
+    }),
+  });
+  const body = 'x'.repeat(100_000); // which arrives later than its headers
+  await app.ask('/hook', { method: 'POST', body });
+  expect(failures.map(({ request }) => request?.url)).toEqual(['/hook']);
+});
+
 it('works outside of requests, for a user, and returns the address', () => {
   const { failures, lines } = collect();
   const error = handled('a job');

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type NextFunction, type Response } from 'express';
@@ -6,11 +5,8 @@ import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
-import { askRaw, openSocket, parseReply } from '../../support/raw-http.ts';
+import { askRaw, openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
-
-const CHUNK = `3e8\r\n${'x'.repeat(1000)}\r\n`;
-const nothing = () => {};
 
 /** Waits for the line of a request. */
 async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string): Promise<Record<string, unknown>> {
@@ -18,38 +14,6 @@ async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string
   await until(() => find() !== undefined, 'the line of the request');
   return find() ?? expect.unreachable();
 }
-
-it.each<[string, body: string, before: (req: IncomingMessage) => void, line: object]>([
-  ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`, nothing, { status: 202 }],
-  ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`, nothing, { status: 202 }],
-  ['of which only the beginning arrived', CHUNK, nothing, { status: 202 }],
-  ['of a visitor who left', CHUNK, (req) => void req.socket.destroy(), { gone: true }],
-])(
-  'a request with an unread body, %s, is logged, and the process stays alive',
-  async (_name, body, before, expected) => {
-    const { log, lines } = spyOnLog();
-    const server = await startTestServer({
-      log,
-      routes(req, res, next) {
-        if (req.path !== '/upload') return next();
-        before(req);
-        res.status(202).send('taken');
-      },
-    });
-    const head = 'POST /upload HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
-    const client = openSocket(server.port, head + body);
-    await until(() => client.text.includes('taken') || client.isClosed, 'the response');
-    client.socket.end();
-    const line = await lineOf(lines, '/upload');
-    expect(line).toMatchObject({ method: 'POST', ...expected });
-    if ('status' in expected) {
-      expect(parseReply(client.text)).toMatchObject({ status: 202, body: expect.stringContaining('taken') });
-      expect(line.bytes).toBeGreaterThan(100);
-      expect(line).not.toHaveProperty('gone');
-    }
-    expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
-  },
-);
 
 /** The fields of each line, in their order, without those that every line has. */
 it.each<[string, line: string, headers: readonly string[], fields: string]>([

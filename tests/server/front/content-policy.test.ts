@@ -78,28 +78,6 @@ it('accepts additional sources, and rejects values that would add directives', (
   }
 });
 
-it('lets a worker do what the page can: run scripts of this site, and connect', () => {
-  const sources = { connect: ['https://api.example'], worker: ['blob:'], image: ['https://images.example'] };
-  const policy = createContentPolicy(sources, { ...STYLED, reportPath: '/_report/browser' });
-  expect(policy.forScriptFiles()).toBe(
-    "default-src 'none'; script-src 'self' blob:; connect-src 'self' https://api.example; frame-ancestors 'none'; " +
-      'report-uri /_report/browser',
-  );
-  expect(createContentPolicy({}, STYLED).forScriptFiles()).toBe(
-    "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'",
-  );
-  // Without a source, `script-src` lets the page's scripts start workers.
-  expect(policy.forNonce('abc')).toContain("worker-src 'self' blob:;");
-});
-
-it('lets pages and workers compile WebAssembly, if the product says so', () => {
-  const policy = createContentPolicy({ webAssembly: true }, STYLED);
-  expect(policy.forNonce('abc')).toContain("script-src 'nonce-abc' 'strict-dynamic' 'wasm-unsafe-eval';");
-  expect(policy.forStatic()).toContain(" 'strict-dynamic' 'wasm-unsafe-eval';");
-  expect(policy.forScriptFiles()).toContain("script-src 'self' 'wasm-unsafe-eval';");
-  expect(createContentPolicy({ webAssembly: false }, STYLED).forStatic()).not.toContain('wasm');
-});
-
 it('allows the inline scripts of a product by their hashes, in every page', () => {
   const policy = createContentPolicy({ inlineScript: ['theme();'] }, STYLED);
   const hash = `'sha256-${createHash('sha256').update('theme();').digest('base64')}'`;

@@ -180,19 +180,6 @@ it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
   },
 );
 
-it.each([
-  ['PROPFIND /admin', 405],
-  ['PROPFIND /api/echo', 405],
-  ['GET /admin?q=100%', 400],
-  [`GET /admin?q=${'x'.repeat(9000)}`, 414],
-  [`GET /${'x'.repeat(9000)}`, 414],
-  ['GET //x', 400],
-  ['GET /a%2Fb', 400],
-  ['POST /caf%c3%a9', 308],
-])('a request for Spillway is rejected as it is without an app: %s', async (line, status) => {
-  expect((await askRaw(await mount(sayUrl), `${line} HTTP/1.1`)).status).toBe(status);
-});
-
 describe('raw paths', () => {
   const open = () => mount(sayUrl, { rawPaths: true, files: new Map([['/mine.txt', {} as never]]) });
 

@@ -26,18 +26,6 @@ it('shows the metrics to authorized callers for any host, without an access log 
   expect((await request(app).head('/metrics')).headers['content-length']).toBeDefined();
 });
 
-it('is a failure with a digest if they cannot be written', async () => {
-  const { log, lines } = spyOnLog();
-  const metrics = {
-    ...createMetrics({ build: 'b', release: 'r' }),
-    write: () => Promise.reject(new Error('no figures')),
-  };
-  const app = createTestApp({ log, fixed: [metricsPage(metrics, undefined)] });
-  const reply = await request(app).get('/metrics').expect(500);
-  expect(lines).toMatchObject([{ title: 'Error: no figures', digest: expect.any(String) }, {}]);
-  expect(reply.headers['x-error-digest']).toContain(lines[0]?.digest);
-});
-
 it.each<[string, line: string, app: ReturnType<typeof createTestApp>, status: number, headers?: object]>([
   ['others', 'get /metrics', createApp(() => ({ kind: 'wrong' })), 401, { 'www-authenticate': 'Bearer' }],
   [

@@ -6,27 +6,7 @@ import { resource } from '../../../src/server/api/resource.ts';
 import { InFlight, readInFlight } from '../../../src/server/front/in-flight.ts';
 import { operation } from '../../../src/shared/api/operation.ts';
 import { startTestServer } from '../../support/app.ts';
-import { recordRequest } from '../../support/in-flight.ts';
 import { until } from '../../support/until.ts';
-
-it('are listed, newest first, up to a limit, until their responses close', () => {
-  const inFlight = new InFlight();
-  const [first, second] = ['/a', `/b${'x'.repeat(5000)}`].map((path, index) =>
-    recordRequest(inFlight, path, `r${index}`),
-  );
-  const at = { method: 'GET', ms: expect.any(Number) };
-  const [newer, older] = readInFlight(inFlight.shared);
-  expect(older).toEqual({ requestId: 'r0', route: '/a', ...at });
-  expect(newer).toEqual({ requestId: 'r1', route: expect.stringMatching(/^\/bx{200,240}$/), ...at });
-  if (first) inFlight.delete(first);
-  expect(readInFlight(inFlight.shared).map(({ requestId }) => requestId)).toEqual(['r1']);
-  if (second) inFlight.delete(second);
-  const many = Array.from({ length: 200 }, (_, index) => recordRequest(inFlight, `/${index}`));
-  expect([inFlight.size, readInFlight(inFlight.shared).length]).toEqual([200, 128]);
-  for (const info of many) inFlight.delete(info);
-  recordRequest(inFlight, '/last');
-  expect([inFlight.size, readInFlight(inFlight.shared)]).toEqual([1, [expect.objectContaining({ route: '/last' })]]);
-});
 
 it('are those that reach the app, without the secrets in their paths', async () => {
   const inFlight = new InFlight();

@@ -1,94 +1,42 @@
-import { describe, expect, it, vi } from 'vitest';
-import {
-  createRenderLimiter,
-  type RenderLimiterOptions,
-  type Waiting,
-} from '../../../src/server/front/render-limiter.ts';
-import { VisitorGone } from '../../../src/server/request/http-error.ts';
-
-/** How long the limiter renders in one event-loop iteration (ms). */
-const SLICE = 50;
-
-/** A limiter whose event-loop iterations and clock the test controls. */
-function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { renderMs?: number } = {}) {
-  let due: (() => void)[] = [];
-  const clock = { ms: 0 };
-  const begun: unknown[] = [];
-  const limiter = createRenderLimiter({ now: () => clock.ms, onNextTurn: (turn) => void due.push(turn), ...options });
-  return {
-    limiter,
-    clock,
-    /** The names of what was rendered, in order. */
-    begun,
-    /** Acquires a slot, and renders as soon as it gets one. */
-    render(name: unknown): void {
-      const run = (): void => {
-        begun.push(name);
-        clock.ms += renderMs;
-      };
-      const turn = limiter.acquire(SOMEBODY, false);
-      if (turn) void turn.then((isFree) => isFree && run());
-      else run();
-    },
-    /** Advances the clock by `ms`, and runs `count` event-loop iterations. */
-    async turn(ms = 0, count = 1) {
-      clock.ms += ms;
-      for (let done = 0; done < count; done++) {
-        const now = due;
-        due = [];
-        for (const callback of now) {
-          callback();
-          await Promise.resolve();
-          await Promise.resolve();
-        }
-      }
-    },
-  };
-}
-
-const SOMEBODY: Waiting = { endedBy: undefined };
+import { expect, it } from 'vitest';
+import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 
 const countTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe('the render limiter', () => {
-  it('starts renders immediately until a slice is used up, and others in later iterations, in order of arrival', async () => {
-    const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
-    for (const name of countTo(17)) render(name);
-    expect([begun, limiter.queued]).toEqual([countTo(5), 12]);
-    await turn(0, 36);
-    expect(limiter.queued).toBe(12);
-    await turn();
-    expect([begun, limiter.queued]).toEqual([countTo(10), 7]);
-    // A new render waits behind those in the queue.
-    render(17);
-    while (limiter.queued > 0) await turn();
-    expect(begun).toEqual(countTo(18));
-  });
-
-  it('refuses renders that have waited or would wait too long, except those that must be answered', async () => {
-    const onRefuse = vi.fn();
-    const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
-    render(0);
-    const first = limiter.acquire(SOMEBODY, true);
-    const must = limiter.acquire(SOMEBODY, false);
-    clock.ms += 101;
-    expect(limiter.waitMs).toBe(101);
-    expect(await limiter.acquire(SOMEBODY, true)).toBe(false);
-    expect(onRefuse).toHaveBeenCalledTimes(1);
-    await turn(200, 20);
-    expect([await first, await must]).toEqual([false, true]);
-    expect(onRefuse).toHaveBeenCalledTimes(2);
-  });
-
-  it('skips visitors who have left, and does not count them as refused', async () => {
-    const onRefuse = vi.fn();
-    const { limiter, clock, turn } = createTestGate({ onRefuse });
-    void limiter.acquire(SOMEBODY, true);
-    clock.ms += SLICE;
-    const gone = limiter.acquire({ endedBy: new VisitorGone() }, true);
-    const there = limiter.acquire(SOMEBODY, true);
-    await turn(0, 10);
-    expect([await gone, await there]).toEqual([false, true]);
-    expect(onRefuse).not.toHaveBeenCalled();
-  });
+// tests/server/pages/overload.test.tsx has what is refused, and what must be answered.
+it('starts renders immediately until a slice is used up, and others in later iterations, in order of arrival', async () => {
+  let due: (() => void)[] = [];
+  let ms = 0;
+  const begun: number[] = [];
+  const limiter = createRenderLimiter({ now: () => ms, onNextTurn: (turn) => void due.push(turn) });
+  function render(name: number): void {
+    const run = (): void => {
+      begun.push(name);
+      ms += 10;
+    };
+    const turn = limiter.acquire({ endedBy: undefined }, false);
+    if (turn) void turn.then((isFree) => isFree && run());
+    else run();
+  }
+  async function iterate(count = 1): Promise<void> {
+    for (let done = 0; done < count; done++) {
+      const now = due;
+      due = [];
+      for (const callback of now) {
+        callback();
+        await Promise.resolve();
+        await Promise.resolve();
+      }
+    }
+  }
+  for (const name of countTo(17)) render(name);
+  expect([begun, limiter.queued]).toEqual([countTo(5), 12]);
+  await iterate(36);
+  expect(limiter.queued).toBe(12);
+  await iterate();
+  expect([begun, limiter.queued]).toEqual([countTo(10), 7]);
+  // A new render waits behind those in the queue.
+  render(17);
+  while (limiter.queued > 0) await iterate();
+  expect(begun).toEqual(countTo(18));
 });

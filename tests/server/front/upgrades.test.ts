@@ -245,17 +245,6 @@ describe("an existing app's server", () => {
     expect(await say(await dialOpen(`${url}/live`), 'hello')).toBe('nobody: hello');
   });
 
-  it.each<[string, response: string | undefined, status: number | undefined]>([
-    ['refuses', 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n', 400],
-    ['closes', undefined, undefined],
-  ])('is logged with the status that it sends if it %s an upgrade', async (_, response, status) => {
-    const existingApp = createExisting();
-    existingApp.server.on('upgrade', (_req, socket) => (response ? socket.end(response) : socket.destroy()));
-    const { port, lines } = await startSockets({ existingApp });
-    expect(await sendRaw(port, toHandshake().replace('/live', '/theirs'))).toBe(response ?? '');
-    expect((await lineOf(lines)).status).toBe(status);
-  });
-
   it('is not logged with the secrets of a path, whether a socket is accepted or refused', async () => {
     const existingApp = createExisting();
     new WebSocketServer({ server: existingApp.server });

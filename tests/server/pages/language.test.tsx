@@ -7,7 +7,7 @@ import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import type { DocumentComponent, DocumentProps } from '../../../src/shared/rendering/language.ts';
 import { createFakePages, createTestApp } from '../../support/app.ts';
-import { DATA, FORM, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { FORM, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 const Localized: DocumentComponent = ({ lang, dir, head, children }: DocumentProps) => (
   <html lang={lang} dir={dir}>
@@ -74,14 +74,6 @@ it.each<[path: string, status: number]>([
     const reply = await app.ask(`/${lang}/${path}`);
     expect([reply.status, reply.text.includes(html ?? '')]).toEqual([status, true]);
   }
-});
-
-it('says its own sentences in the language of the page, and the others in English', async () => {
-  const app = await startPages(PAGES, { document: Localized });
-  expect((await app.ask('/ar/late')).text).toContain('تعذر التحميل.');
-  expect((await app.ask('/de/late')).text).toContain('This could not be loaded.');
-  expect((await app.post('/ar/page', 'a=1', DATA)).text).toContain('غير مقبول.');
-  expect((await app.post('/de/page', 'a=1', DATA)).text).toContain('This page does not accept the form.');
 });
 
 it.each([

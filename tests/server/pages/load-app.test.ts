@@ -59,11 +59,6 @@ it('names a page that needs a browser as it loads', async () => {
   expect(explained.stack).toBe(error.stack); // of which the start shows the product's file
 });
 
-it('leaves any other error of a page as it is', async () => {
-  const error = new ReferenceError("Cannot access 'theme' before initialization");
-  await expect(startPages([{ id: 'map', path: '/map', page: () => Promise.reject(error) }])).rejects.toBe(error);
-});
-
 it.each<[string, `/${string}`, `/${string}`]>([
   ['the same path', '/live', '/live'],
   ['another name of a parameter', '/orders/:id/edit', '/orders/:slug/edit'],

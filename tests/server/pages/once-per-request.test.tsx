@@ -38,16 +38,6 @@ it('looks up once for all guards and loaders of a request, and again for the nex
   expect(looked).toEqual(['ada', 'grace']);
 });
 
-it('looks up once, also if that throws', async () => {
-  let looked = 0;
-  const findOnce = oncePerRequest(() => {
-    throw new Error(`thrown ${++looked}`);
-  });
-  const args = { context: {} } as LoaderArgs;
-  expect(() => findOnce(args)).toThrow('thrown 1');
-  expect(() => findOnce(args)).toThrow('thrown 1');
-});
-
 it("passes the guards' result to an action, and looks up again for the page afterwards", async () => {
   let looked = 0;
   const app = await guarded(() => ++looked);

@@ -105,40 +105,4 @@ describe('createPageCache', () => {
       expect(await ask(key, async () => toPage('new'))).toBe(isKept ? key : 'new');
     }
   });
-
-  it('keeps a dropped page while its render fails, and replaces it if there is no such page any more', async () => {
-    const { cache, ask, pass, render, onRefreshFailed } = createCache();
-    const failure = new Error('no database');
-    const fail = vi.fn(() => Promise.reject(failure));
-    await ask();
-    cache.drop('/a');
-    expect(await Promise.all([ask('/a', fail), ask('/a', fail)])).toEqual(['render 1', 'render 1']);
-    expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
-    expect(await ask('/a', fail)).toBe('render 1');
-    expect(fail).toHaveBeenCalledTimes(1);
-    pass(11 * Second);
-    await ask();
-    expect(await ask()).toBe('render 2');
-    expect(render).toHaveBeenCalledTimes(2);
-    for (const gone of [undefined, { ...toPage('404'), failed: { isGone: true } }]) {
-      cache.drop('/a');
-      expect(await ask('/a', async () => gone)).toBe(gone?.text);
-      expect(cache.has('/a')).toBe(false);
-      await ask();
-    }
-  });
-
-  it('stores nothing of a render that began before the page was dropped, and tries again if that fails', async () => {
-    const { cache, ask } = createCache();
-    await ask();
-    for (const end of [() => toPage('outdated'), () => ({ ...toPage('500'), failed: { isGone: false } })]) {
-      const gate = Promise.withResolvers<void>();
-      cache.drop('/a');
-      const slow = ask('/a', () => gate.promise.then(end));
-      cache.drop('/a');
-      gate.resolve();
-      await slow;
-      expect(await ask('/a', async () => toPage('new'))).toBe('new');
-    }
-  });
 });

@@ -83,3 +83,13 @@ it('secret pages cannot be cached, but their data can still be answered with 304
   const again = await app.ask('/_data/', { headers: { 'If-None-Match': headers.etag ?? '' } });
   expect(again.status).toBe(304);
 });
+
+it('a page for every path answers no path of the tracker, and no page data', async () => {
+  const handle: RequestHandler = (_req, res) => void res.send('of the tracker');
+  const app = await startPages([{ id: 'all', path: '/*' }], {
+    tracker: { home: '/desk', canOpen: () => false, handle },
+  });
+  expect((await app.ask('/desk/a')).text).toBe('of the tracker');
+  expect((await app.ask('/_data/a')).headers['content-type']).toContain('ndjson');
+  expect((await app.ask('/a')).headers['content-type']).toContain('html');
+});

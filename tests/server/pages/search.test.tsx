@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { useSearch } from '../../../src/shared/rendering/hooks.ts';
 import { DATA, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
@@ -50,15 +50,6 @@ it.each([
   expect(status).toBe(400);
   expect(text).toContain(`>This address is not valid. ${reason}<`);
   expect(app.failures()).toEqual([]);
-});
-
-it.each([['1'], [undefined]])('names z.coerce in the log if a value is ignored and SPILLWAY_DEV is %s', async (dev) => {
-  vi.stubEnv('SPILLWAY_DEV', dev);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const app = await startPages(createTable({ search: z.object({ page: z.number().default(1) }) }));
-  expect((await app.ask('/orders?page=2')).status).toBe(200);
-  const said = app.lines.filter(({ msg }) => /use z\.coerce\.number\(\)/.test(String(msg)));
-  expect(said).toHaveLength(dev ? 1 : 0);
 });
 
 it('gives the search to versions, actions and copied arguments', async () => {

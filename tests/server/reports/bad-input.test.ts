@@ -94,26 +94,3 @@ it('never repeats text of the sender', async () => {
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
   }
 });
-
-/** An object that `String()` and `Number()` cannot convert. */
-const STUBBORN = { toString: 1, valueOf: 1 };
-
-it('takes values that cannot be converted to text or a number', async () => {
-  const transaction = { contexts: { response: { status_code: STUBBORN } }, tags: { 'http.status_code': 404 } };
-  const values = [
-    { type: 'Error', mechanism: { exception_id: 0 } },
-    { type: 'Error', mechanism: { exception_id: 1, parent_id: 0, source: STUBBORN } },
-  ];
-  const event = createEvent({ exception: { values } });
-  const body = writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, transaction], [{ type: 'event' }, event]);
-  expect((await post(body)).status).toBe(200);
-  expect(site.failures.splice(0)).toHaveLength(1);
-  site.forwarded.splice(0);
-  const violation = { type: 'csp-violation', url: site.origin, body: { effectiveDirective: STUBBORN } };
-  const reply = await fetch(`${site.origin}/_report/browser`, {
-    method: 'POST',
-    body: JSON.stringify([violation]),
-    headers: { 'content-type': 'application/reports+json' },
-  });
-  expect(reply.status).toBe(204);
-});

@@ -349,13 +349,16 @@ describe('a transaction', () => {
 });
 
 it('anything with the keys of an event can be stored or forwarded', async () => {
-  const value = fc.jsonValue({ maxDepth: 4 });
+  // Also an object that `String()` and `Number()` cannot convert.
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.constant({ toString: 1, valueOf: 1 }));
   const key = fc.constantFrom(...EVENT_KEYS);
-  const error = fc.record({ type: value, value, mechanism: value, stacktrace: fc.record({ frames: value }) });
+  const mechanism = fc.oneof(value, fc.record({ exception_id: value, parent_id: value, source: value }));
+  const error = fc.record({ type: value, value, mechanism, stacktrace: fc.record({ frames: value }) });
   const exception = fc.oneof(value, fc.record({ values: fc.oneof(value, fc.array(error)) }));
   await fc.assert(
     fc.asyncProperty(fc.dictionary(key, value), exception, async (event, given) => {
-      const payload = createEvent({ ...event, event_id: nextId(), exception: given });
+      const response = { status_code: { toString: 1 } };
+      const payload = createEvent({ contexts: { response }, ...event, event_id: nextId(), exception: given });
       const { status } = await send([
         [{ type: 'event' }, payload],
         [{ type: 'transaction' }, payload],

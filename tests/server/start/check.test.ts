@@ -64,12 +64,6 @@ it('lists warnings of the product', async () => {
   ]);
 });
 
-it('names an existing app that is missing', async () => {
-  expect(await check({ PUBLIC_ORIGINS }, './legacy/app.js')).toContain(
-    'error: existingApp in src/server/product/index.ts names ./legacy/app.js, which does not exist.',
-  );
-});
-
 it('says which packages of an existing app are missing', async () => {
   const root = createFolder(onTestFinished);
   for (const folder of ['legacy', 'node_modules/pg']) mkdirSync(join(root, folder), { recursive: true });
@@ -88,12 +82,4 @@ it('says which packages of an existing app are missing', async () => {
     `warning: ${packages}, so the app gets those of the project, perhaps in other versions. ${hint}`,
   );
   expect(await find({})).toEqual([NO_SECRET]);
-});
-
-it('names a setting whose name is almost that of another', async () => {
-  const found = await check({ PUBLIC_ORIGINS, TRUST_PROXYS: '1', PUBLIC_ORIGIN: 'https://a.example', PUBLIC: 'x' });
-  expect(found.filter((line) => line.includes('is not a setting'))).toEqual([
-    'warning: TRUST_PROXYS is not a setting. Do you mean TRUST_PROXY?',
-    'warning: PUBLIC_ORIGIN is not a setting. Do you mean PUBLIC_ORIGINS?',
-  ]);
 });

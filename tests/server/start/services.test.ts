@@ -60,14 +60,6 @@ it('services that cannot be opened stop the start, with the error and its locati
   expect(String(error)).not.toContain('correct-horse');
 });
 
-it.each<[what: string, thrown: unknown, said: string]>([
-  ['has several reasons', new AggregateError([new Error('no ::1'), new Error('no 127.0.0.1')]), 'no ::1, no 127.0.0.1'],
-  ['is a text', 'the lake is dry', 'the lake is dry'],
-])('says why services cannot be opened, if the error %s', async (_what, thrown, said) => {
-  const { opened } = open({ open: () => Promise.reject(thrown) });
-  await expect(opened).rejects.toThrow(said);
-});
-
 it('services that do not close are reported, and have 3 seconds', async () => {
   const broken = new Error('already closed');
   const first = open({ open: () => 1, close: () => Promise.reject(broken) });

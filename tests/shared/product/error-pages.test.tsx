@@ -32,24 +32,6 @@ describe('errorPages', () => {
     expect(html).toContain('<a href="/">');
   });
 
-  it('offers another try, but not for a page that is gone', () => {
-    const again = KINDS.filter((kind) => render(kind).includes('Try again</a>'));
-    expect(again).toEqual(['unauthorized', 'public', 'failure']);
-    expect(render('public', { ...ERRORS.public, status: 410 })).not.toContain('Try again');
-  });
-
-  it('shows on which side a failure happened, and the sentence with the host', () => {
-    const sentence = 'Application error: a client-side exception has occurred while loading the host weir.example';
-    const html = render('failure');
-    expect(html).toContain('<h1>Something went wrong on our side</h1>');
-    expect(html).toContain('<p>Our server failed. Try again in a minute.</p>');
-    expect(html).toContain(`<p class="error-sentence">${sentence}</p>`);
-    expect(html).toContain('<title>Something went wrong on our side</title>');
-    expect(render('failure', { ...ERRORS.failure, inBrowser: true })).toContain(
-      '<div role="alert"><h1>Something went wrong in your browser</h1></div>',
-    );
-  });
-
   it.each<[what: string, change: Partial<PageError>, line: string]>([
     ['as text', {}, 'Digest: <code>7K3QM2XA-9F4W0R6B</code>'],
     ['as a link', { url: '/desk/7K3QM2XA' }, 'Digest: <code><a href="/desk/7K3QM2XA">7K3QM2XA-9F4W0R6B</a></code>'],
@@ -60,11 +42,5 @@ describe('errorPages', () => {
     ],
   ])('shows the digest of a failure %s', (_what, change, line) => {
     expect(render('failure', { ...ERRORS.failure, ...change })).toContain(line);
-  });
-
-  it.each(['notFound', 'forbidden', 'unauthorized'] as const)('%s shows its message', (kind) => {
-    expect(render(kind, { ...ERRORS[kind], message: 'The sluice is closed.' })).toContain(
-      '<p>The sluice is closed.</p>',
-    );
   });
 });

@@ -12,8 +12,8 @@ const FAILURE: PageError = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4
 const options: EncodeOptions = { toError: () => FAILURE };
 
 /** Encodes, sends and decodes a value. Every promise in it has settled. */
-async function sendAcross(value: unknown, encodeOptions = options): Promise<unknown> {
-  const { head, deferred } = encode(value, encodeOptions);
+async function sendAcross(value: unknown): Promise<unknown> {
+  const { head, deferred } = encode(value, options);
   const decoder = createDecoder();
   const result = decoder.head(head);
   for await (const line of deferred ?? []) decoder.deferred(line);

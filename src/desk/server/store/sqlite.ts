@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
@@ -118,12 +118,24 @@ function createDriver(path: string, database: DatabaseSync): SqlDriver {
   /** The last work on the one connection. */
   let last: Promise<unknown> = Promise.resolve();
 
+  /** Frees the statement with its values, which otherwise stay in memory until the next garbage collection. */
+  function query<T>(sql: string, run: (statement: StatementSync) => T): T {
+    return ask(() => {
+      const statement: StatementSync & { close?: () => void } = database.prepare(sql); // Node 24 cannot close it
+      try {
+        return run(statement);
+      } finally {
+        statement.close?.();
+      }
+    });
+  }
+
   /** Queries the database at once, for work that has the connection. */
   const direct: Sql = {
     dialect,
     all: async <Row>(sql: string, values: readonly SqlValue[] = []) =>
-      ask(() => database.prepare(sql).all(...values) as Row[]), // the columns of our own schema
-    run: async (sql, values = []) => ask(() => Number(database.prepare(sql).run(...values).changes)),
+      query(sql, (statement) => statement.all(...values) as Row[]), // the columns of our own schema
+    run: async (sql, values = []) => query(sql, (statement) => Number(statement.run(...values).changes)),
   };
 
   /** Works when everything before has ended. Messages are handled in between, because statements block the thread. */

@@ -96,7 +96,7 @@ function redactLists(text: string, keys: SecretKeys): string {
 
 const LIST_NAME = /^[\w.-]{1,64}$/;
 const ITEM = /[\s,]{0,40}(\\{0,3}["'`])/y;
-const LIST_END = /^[\s,]{0,20}(?:\]|\.{3}|…|$)/;
+const LIST_END = /^[\s,]{0,20}(?:\]|\.{3}|\u2026|$)/;
 
 /** Reads a list of texts. Another list, or one with an odd number, has no items. The text can end in it. */
 function readList(text: string, from: number): { items: readonly Item[]; end: number } {

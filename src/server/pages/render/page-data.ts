@@ -52,7 +52,7 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
   const etag = deferred || page.loaded.errors ? undefined : (version ?? toEtag(runtime.server.manifest, head));
   setPageHeaders(exchange, etag ? PRIVATE_CACHING : 'no-store');
   if (etag) response.setHeader('ETag', etag);
-  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
+  pageRequest.info.timings?.write(response);
   if (etag && isKnown(response, etag)) {
     response.statusCode = 304;
     response.end();

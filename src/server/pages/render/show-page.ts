@@ -56,7 +56,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     return sendLastResort(response.req, response, rendered.error);
   }
   pageRequest.leave();
-  if (info.showsTimings) info.timings?.write(response);
+  info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.

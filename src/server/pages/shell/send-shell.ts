@@ -90,7 +90,7 @@ async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<b
     response.end();
     return true;
   }
-  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
+  pageRequest.info.timings?.write(response);
   const nonce = shell.sentNonce ?? writeShell(exchange, page, pageRequest);
   pageRequest.leave();
 
@@ -127,7 +127,7 @@ async function sendSharedData(exchange: PageExchange, shell: VisitorShell): Prom
   setPageHeaders(exchange, PRIVATE_CACHING);
   response.setHeader('ETag', page.etag);
   response.setHeader('Content-Type', NDJSON_TYPE);
-  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
+  pageRequest.info.timings?.write(response);
   if (isKnown(response, page.etag)) response.statusCode = 304;
   const isEmpty = response.statusCode === 304 || pageRequest.method === 'HEAD';
   response.end(isEmpty ? undefined : `${page.data}\n`);

@@ -86,8 +86,9 @@ it('every operation needs a token, and every change one of an operator', async (
   for (const [method, path, options] of GOOD) {
     const reply = await ask(method, path, { ...options, token: '' });
     expect([path, reply.status, reply.headers['www-authenticate']]).toEqual([path, 401, 'Bearer realm="desk"']);
-    const { status } = await ask(method, path, { ...options, token: VERA.token });
+    const { status, headers } = await ask(method, path, { ...options, token: VERA.token });
     expect([path, status]).toEqual([path, method === 'get' ? 200 : 403]);
+    if (method !== 'get') expect(headers['www-authenticate']).toContain('error="insufficient_scope"');
   }
 });
 

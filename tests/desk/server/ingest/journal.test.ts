@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/desk/server/ingest/journal.ts';
 import type { JournalEntry } from '../../../../src/desk/server/ingest/journal-entry.ts';
-import { dropSegments, type LogPosition, type SegmentFiles } from '../../../../src/desk/server/ingest/segments.ts';
+import type { LogPosition, SegmentFiles } from '../../../../src/desk/server/ingest/segments.ts';
 import { createSignals } from '../../../../src/desk/server/ingest/signals.ts';
 import { readJournal } from '../../../../src/desk/server/worker/move-journal.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
@@ -65,19 +65,6 @@ describe('a journal', () => {
     const { length } = readAll(folder).entries;
     append({ digest: '00000002', side: 'browser', echoOf: '00000002-9F4W0R6B' }, 25);
     expect(readAll(folder).entries).toHaveLength(length + 20);
-  });
-
-  it('starts a new segment, so that the first can be deleted', () => {
-    const { folder, journal } = setUp({ limits: { segmentBytes: 2000 } });
-    for (let index = 0; index < 20; index += 1) journal.append(createFailure());
-    const before = readdirSync(folder).length;
-    expect(before).toBeGreaterThan(3);
-    const { entries, next } = readAll(folder, { live: true });
-    expect(entries).toHaveLength(20);
-    dropSegments(folder, next);
-    expect(readdirSync(folder)).toHaveLength(1);
-    journal.append(createFailure());
-    expect(readAll(folder, { live: true, from: next }).entries).toHaveLength(1);
   });
 
   it('accepts nothing while too much is waiting, says so once, and works again when some of it is stored', () => {

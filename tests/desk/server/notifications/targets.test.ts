@@ -111,13 +111,13 @@ describe('a message', () => {
 
   it('can have several incidents, with their reasons, also of other environments that share the store', async () => {
     const items = [
-      itemOf({}, 'frequent'),
+      itemOf({ kind: 'server-exit' }, 'frequent'),
       itemOf({ digest: '2M3KQ7XA', environment: 'staging', regressedIn: 'v2' }, 'regressed'),
     ];
     const { event, environment, incidents } = await (await useWebhook()).post(messageOf(items));
     expect([event, environment]).toEqual(['incidents', 'production, staging']);
     expect(incidents).toMatchObject([
-      { why: 'It has happened 1,203 times.', link: LINK },
+      { why: 'It has happened 1,203 times. It ended the server.', link: LINK },
       {
         why: 'It returned after it was resolved, in release v2.',
         link: 'https://desk.example.com/desk/2M3KQ7XA?environment=staging',

@@ -64,7 +64,7 @@ describe('an incident', () => {
     }
   });
 
-  it('expands frames of the app, folds the others, and follows causes', async () => {
+  it('expands frames of the app, folds the others, follows causes, and names the action', async () => {
     const frame = { line: 9, column: 9, function: 'run', own: false };
     const context = { start: 1, lines: ['    if (x) {', '      throw y;', '    }'] };
     const frames = [
@@ -75,18 +75,15 @@ describe('an incident', () => {
     ] as const;
     const error = { class: 'Error', message: 'No cart', frames };
     const cause = { class: 'AggregateError', message: '', code: '42P01', members: ['RangeError'], frames: [] };
-    const { text } = await showOf({ errors: [error, cause], resolved: [frames] });
+    const body = { fields: { _action: { value: 'admin.impersonate' } } };
+    const request = { method: 'POST', url: '/admin', body };
+    const { text } = await showOf({ errors: [error, cause], resolved: [frames], origin: 'action', request });
     const details = [...text.matchAll(/<details(?: (open)="")?><summary>(.*?)<\/summary>/g)];
     const folds = details.map(([, open = 'closed', summary = '']) => `${open} ${toWords(summary).trim()}`);
-    for (const fold of [
-      'closed 1 frame of pg-pool',
-      'open pay src/server/product/a.ts:2:9',
-      'closed 2 frames of Node, Spillway',
-    ]) {
-      expect(folds).toContain(fold);
-    }
+    const expected = ['closed 1 frame of pg-pool', 'open pay src/server/product/a.ts:2:9'];
+    expect(folds).toEqual(expect.arrayContaining([...expected, 'closed 2 frames of Node, Spillway']));
     expect(toWords(text)).toContain('caused by AggregateError 42P01 Of these: RangeError.');
-    expect(text).toContain('at async run (src/server/pages/load-page.ts:9:9)');
+    expect(toWords(text)).toContain('Failed in the action admin.impersonate');
     expect(text).toMatch(/keyword[^>]*>throw<\/span> y;/); // coloured, and without the common indent
   });
 
@@ -101,6 +98,12 @@ describe('an incident', () => {
     [['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'], 'unclean-death', lastHeard],
     [['Memory 1,946 MiB Heap 1,000 MiB of 1,024 MiB'], 'unclean-death', { ...lastHeard, heap }],
     [['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'], 'hydration', mismatch],
+    [
+      ['The text differs.'],
+      'hydration',
+      { contexts: { react: { said: { toString: 1 } } } },
+      'Error: The text differs.',
+    ],
     [
       ['img-src evil.example', 'add it to contentSources', 'blocked e.example'],
       'csp',
@@ -122,12 +125,6 @@ describe('an incident', () => {
     for (const part of parts) expect(words).toContain(part);
   });
 
-  it('names the action that failed', async () => {
-    const body = { fields: { _action: { value: 'admin.impersonate' } } };
-    const { text } = await showOf({ origin: 'action', request: { method: 'POST', url: '/admin', body } });
-    expect(toWords(text)).toContain('Failed in the action admin.impersonate');
-  });
-
   it('shows everything that a stranger wrote as text', async () => {
     const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e';
     const { show, store } = await start([fullOfStranger(evil)]);
@@ -144,10 +141,8 @@ describe('an incident', () => {
 describe('an address', () => {
   it('leads to its page in every spelling, and to 404 if it names nothing', async () => {
     const { show } = await start();
-    for (const path of [`${DIGEST}-9F4W0R6B`, `${DIGEST.toLowerCase()}/9f4w-0r6b`, `${DIGEST}9F4WOR6B`]) {
-      const { status, headers } = await show(`/desk/${path}`);
-      expect([status, headers.location], path).toEqual([303, `/desk/${DIGEST}/9F4W0R6B`]);
-    }
+    const { status, headers } = await show(`/desk/${DIGEST.toLowerCase()}/9f4w-0r6b`);
+    expect([status, headers.location]).toEqual([303, `/desk/${DIGEST}/9F4W0R6B`]);
     for (const path of ['00000000', 'not-a-digest', `${DIGEST}/x/y`]) {
       expect((await show(`/desk/${path}`)).status, path).toBe(404);
     }
@@ -181,7 +176,6 @@ describe('an address', () => {
 describe('an operator', () => {
   it.each([
     ['resolve', { when: 'next' }, { state: 'resolved', resolvedIn: 'next' }, 'Resolved in the next release.'],
-    ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
     ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
     ['ignore', { how: '1h' }, { state: 'ignored', ignoredUntil: expect.any(Number) }, 'Ignored for an hour.'],
   ])('can %s with %o, and sees a confirmation', async (name, fields, expected, said) => {

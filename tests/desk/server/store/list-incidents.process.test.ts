@@ -52,17 +52,6 @@ describeStores('the list of incidents', (open) => {
     }
   });
 
-  it('is filtered by state, and counts the states', async () => {
-    const { store } = await open();
-    await fill(store, 4);
-    await store.changes.changeState('00000001@production', { state: 'resolved', in: 'now' }, { author: 'ada' });
-    await store.changes.changeState('00000002@production', { state: 'ignored' }, { author: 'ada' });
-    expect(await listDigests(store, { state: 'open' })).toEqual(['00000003', '00000004']);
-    expect(await listDigests(store, { state: 'resolved' })).toEqual(['00000001']);
-    expect(await store.list.countStates({})).toEqual({ open: 2, resolved: 1, ignored: 1 });
-    expect(await store.list.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
-  });
-
   it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
     const { store } = await open();
     await ingest(

@@ -8,7 +8,6 @@ import { Day } from '../../../../src/shared/units.ts';
 import { listen } from '../../../support/listen.ts';
 import { createPostgresDatabase } from '../../../support/postgres.ts';
 import { fullOf } from '../../support/stores.ts';
-import { useEmptyDesk } from '../../support/use-postgres.ts';
 
 const HOOK = { id: 'hook', name: 'Webhook' };
 
@@ -138,25 +137,4 @@ it('waits for a migration, however long it takes', async () => {
     return { opening };
   });
   await opened.opening;
-});
-
-it('opens another connection if the server takes no writes, as the old one after a failover', async () => {
-  const driver = openPostgres(await useEmptyDesk());
-  onTestFinished(() => driver.close());
-  const insert = () => driver.run("INSERT INTO desk_meta VALUES ('x', 'y')");
-  await driver.run('SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY');
-  await expect(insert()).rejects.toMatchObject({ reason: 'refused' });
-  await insert();
-});
-
-it.each([
-  ['a value', "INSERT INTO desk_meta VALUES ('x', NULL)", 'value'],
-  ['a missing table', 'SELECT * FROM desk_none', 'refused'],
-  ['a read-only transaction', 'SET TRANSACTION READ ONLY; DELETE FROM desk_meta', 'refused'],
-  ['a canceled statement', 'SELECT pg_cancel_backend(pg_backend_pid())', 'slow'],
-])('fails only the query that is about %s', async (_what, statement, reason) => {
-  const driver = openPostgres(await useEmptyDesk());
-  onTestFinished(() => driver.close());
-  await expect(driver.run(statement)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
-  await driver.check();
 });

@@ -98,17 +98,6 @@ describe('the database file', () => {
     });
   });
 
-  it('fails only writes while another program writes', async () => {
-    const { driver, path } = await open();
-    const other = new DatabaseSync(path);
-    other.exec('BEGIN IMMEDIATE');
-    const slow = driver.transaction((sql) => sql.run('CREATE TABLE one (a)'));
-    await expect(slow).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'busy' });
-    expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]); // reads do not wait
-    other.exec('COMMIT');
-    other.close();
-  });
-
   it.each([
     ['a value of an unsupported type', 'INSERT INTO desk_meta (name, value) VALUES (?, ?)', [{}, 'x'], 'value'],
     ['a constraint', "INSERT INTO desk_meta (name, value) VALUES ('x', NULL)", [], 'value'],

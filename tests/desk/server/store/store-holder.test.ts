@@ -9,11 +9,10 @@ import { fullOf, ingest, useMemoryStore } from '../../support/stores.ts';
 
 function hold(open: () => Promise<Store>) {
   const { log, lines } = createTestLog();
-  const signals = createSignals();
-  const holder = createStoreHolder({ open, signals, retryFirst: 10, count: () => undefined, log });
+  const holder = createStoreHolder({ open, signals: createSignals(), retryFirst: 10, count: () => undefined, log });
   onTestFinished(() => holder.close());
   holder.start();
-  return { holder, lines, signals };
+  return { holder, lines };
 }
 
 it('a store is unavailable if the disk is full, until a write succeeds', async () => {
@@ -34,24 +33,6 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
 });
 
-it('a lost store is opened only once, and not lost again to late errors of the earlier one', async () => {
-  const { store } = await useMemoryStore();
-  let opened = 0;
-  const { holder } = hold(async () => {
-    opened += 1;
-    return { ...store, close: async () => undefined };
-  });
-  const works = [1, 2].map(() => Promise.withResolvers<never>());
-  const lost = new StoreAwayError('gone', { isGone: true });
-  const uses = works.map(({ promise }) => expect(holder.use(() => promise)).rejects.toThrow(lost));
-  await holder.use((used) => used.check());
-  works[0]?.reject(lost);
-  await until(() => opened === 2 && holder.reachableSince !== undefined, 'the second store');
-  works[1]?.reject(lost);
-  await Promise.all(uses);
-  expect([opened, holder.reachableSince !== undefined]).toEqual([2, true]);
-});
-
 it('a store that hangs is not back while its queries wait for a connection', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -64,22 +45,4 @@ it('a store that hangs is not back while its queries wait for a connection', asy
   check = () => Promise.reject(new QueryFailedError('refused', 'read-only'));
   await vi.advanceTimersByTimeAsync(10_000);
   expect(holder.reachableSince).toBeDefined();
-});
-
-it('a store that refuses heartbeats is away until it stores one, and its queries still work', async () => {
-  const { store } = await useMemoryStore();
-  const { holder, lines, signals } = hold(async () => store);
-  await holder.use((used) => used.check());
-  const refusal = new QueryFailedError('refused', 'cannot execute INSERT in a read-only transaction (25006)');
-  const states = [...Array(6).fill(refusal), undefined, refusal].map((error) => {
-    holder.noteHeartbeat(error);
-    return signals.storeState;
-  });
-  expect(states.join(' ')).toBe('reachable reachable reachable reachable away away reachable reachable');
-  expect(lines.map(({ message }) => message)).toEqual([
-    "The desk's store takes no writes. Failures wait in the journal.",
-    "The desk's store is back. Failures that waited in the journal are being stored.",
-  ]);
-  expect(lines[1]?.fields).toEqual({ waitingSince: expect.stringMatching(/^20\d\d-.+Z$/) });
-  await holder.use((used) => used.readChanges());
 });

@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { LogPosition } from '../../../../src/desk/server/ingest/segments.ts';
 import type { NewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
-import { openStore } from '../../../../src/desk/server/store/store.ts';
+import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../support/desk.ts';
@@ -28,39 +28,20 @@ describeStores('a store', (open) => {
     };
   }
 
-  it('describes an incident by its first full occurrence', async () => {
-    const location = { path: 'src/server/product/cart.ts', function: 'Cart.total' };
-    const { store, find } = await openWith(
-      fullOf({ at: hour, location: { ...location, detail: 'throw new RangeError(…)' } }),
-      fullOf({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' }),
-    );
-    expect(await find()).toEqual({
-      incident: {
-        ...{ key: KEY, digest: DIGEST, environment: 'production', kind: 'exception', location },
-        ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
-        ...{ state: 'open', version: 0, firstAt: hour, lastAt: hour + 1000 },
-        ...{ firstRelease: 'v1', lastRelease: 'v2' },
-        ...{ counts: { server: 1, browser: 1 }, visitors: 0 },
-      },
+  it('describes an incident by its first full occurrence, with the times of a journal that arrives late', async () => {
+    const { store, read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2', build: 'build-2' }));
+    await desk.ingest(fullOf({ at: hour - 5000, title: 'Other words', side: 'browser' }));
+    expect(await read()).toMatchObject({
+      ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id', state: 'open', version: 0 },
+      ...{ firstAt: hour - 5000, firstRelease: 'v1', lastAt: hour, lastRelease: 'v2', visitors: 0 },
     });
-    expect(await store.incidents.listReleases(KEY)).toEqual([
-      { release: 'v1', build: 'build-1', firstAt: hour, lastAt: hour, count: 1 },
-      { release: 'v2', build: 'build-2', firstAt: hour + 1000, lastAt: hour + 1000, count: 1 },
+    expect(await store.incidents.listReleases(KEY)).toMatchObject([
+      { release: 'v1', build: 'build-1', firstAt: hour - 5000, lastAt: hour - 5000, count: 1 },
+      { release: 'v2', build: 'build-2', firstAt: hour, lastAt: hour, count: 1 },
     ]);
-  });
-
-  it('describes an incident by an occurrence that ended the server, if there is one', async () => {
-    const { read, ...desk } = await openWith(fullOf());
-    await desk.ingest(fullOf(), fullOf({ kind: 'server-exit' }));
+    await desk.ingest(fullOf({ kind: 'server-exit' }));
     await desk.ingest(fullOf());
     expect(await read()).toMatchObject({ kind: 'server-exit' });
-  });
-
-  it('stores a late journal with its original times', async () => {
-    const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
-    await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));
-    const expected = { firstAt: hour - 5000, firstRelease: 'v1', lastAt: hour, lastRelease: 'v2' };
-    expect(await read()).toMatchObject(expected);
   });
 
   it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour for each side', async () => {
@@ -124,25 +105,15 @@ describeStores('a store', (open) => {
     expect((await store.finder.find({ digest: DIGEST }))?.incident.counts.server).toBe(4);
   });
 
-  it('stores all of a batch or nothing', async () => {
-    const { store } = await open();
-    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
-    const occurrences = [fullOf({ digest: '00000001' }), broken];
-    const find = () => store.finder.find({ digest: '00000001' });
-    const from = { process: 'run-1', start: START, next: { segment: 1, offset: 1 } };
-    await expect(store.journals.ingest({ occurrences, from })).rejects.toThrow();
-    expect(await find()).toBeUndefined();
-    expect(await store.journals.readPosition('run-1')).toEqual(START);
-    expect(await store.journals.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
-    expect(await find()).toBeDefined();
-  });
-
-  it('drops only values that it never accepts at the first try, and at the last one what it keeps refusing', async () => {
+  it('stores a batch or nothing. One by one, it drops what it never accepts, and at the last try what it refuses', async () => {
     const { store, driver } = await open();
     const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
     const later = summaryOf({ digest: '00000002' });
     const occurrences = [summaryOf({ digest: '00000001' }), broken, later];
     const counts = async () => (await store.list.listIncidents({ limit: 10 })).incidents.length;
+    const from = { process: 'run-1', start: START, next: { segment: 1, offset: 1 } };
+    await expect(store.journals.ingest({ occurrences, from })).rejects.toThrow();
+    expect([await counts(), await store.journals.readPosition('run-1')]).toEqual([0, START]);
     // A table that cannot be used for a while, which only aliases need.
     const moved = { ...later, shownAs: '00000003' };
     await driver.run('ALTER TABLE desk_aliases RENAME TO desk_elsewhere');
@@ -176,15 +147,15 @@ describeStores('a store', (open) => {
 
   it('keeps the files of builds, and deletes those of old builds', async () => {
     const { store, driver } = await open();
-    const bytes = Buffer.from('const a = 1;\n'.repeat(100));
-    const file = (path: string, contents: Buffer) => ({ path, packed: zstdCompressSync(contents) });
-    expect(await store.builds.useBuild({ id: 'old', release: 'v1' })).toBe(false);
-    await store.builds.storeBuildFile('old', file('client/assets/a-AAAAAAAA.js', bytes));
-    await store.builds.storeBuildFile('old', file('sites.json', Buffer.from('{}')));
+    const asset = 'client/assets/a-AAAAAAAA.js';
+    const packed = zstdCompressSync('const a = 1;');
+    const isPublished = () => store.builds.useBuild({ id: 'old', release: 'v1' });
+    expect(await isPublished()).toBe(false);
+    for (const path of [asset, 'sites.json']) await store.builds.storeBuildFile('old', { path, packed });
     await store.builds.setPublished('old');
     await store.builds.useBuild({ id: 'new', release: 'v2' });
-    await store.builds.storeBuildFile('new', file('client/assets/a-AAAAAAAA.js', bytes));
-    expect(await store.builds.useBuild({ id: 'old', release: 'v1' })).toBe(true);
+    await store.builds.storeBuildFile('new', { path: asset, packed });
+    expect(await isPublished()).toBe(true);
 
     const readAfter31Days = async (...running: string[]) => {
       await driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
@@ -193,28 +164,58 @@ describeStores('a store', (open) => {
     };
     expect(await readAfter31Days('old', 'new')).toBeDefined();
     expect(await readAfter31Days('new')).toBeUndefined();
-    expect(Buffer.from((await store.builds.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
-    expect(await store.builds.useBuild({ id: 'old', release: 'v1' })).toBe(false);
-    expect((await store.builds.listBuilds()).map(({ id }) => id).sort()).toEqual(['new', 'old']);
+    expect(String(await store.builds.readAsset(asset))).toBe('const a = 1;');
+    expect(await isPublished()).toBe(false);
   });
 
   it('reports a dead process once', async () => {
     const { store } = await open();
     const run = { id: 'run-1', build: 'build-1', release: 'v1', environment: 'production', startedAt: hour };
-    const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
-    await store.processes.storeHeartbeat(run, { inFlight, memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
+    const beat = () =>
+      store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
+    await beat();
     expect([await store.processes.listSilent(60_000), await store.processes.listSilent(0)]).toEqual([[], ['run-1']]);
     const record = () => store.processes.recordDeath('run-1', createFailure(), 'production');
     expect((await Promise.all([record(), record()])).sort()).toEqual([false, true]);
     expect(await store.finder.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
 
-    // It was only disconnected from the store.
-    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
+    await beat(); // It was only disconnected from the store.
     expect(await store.processes.listSilent(0)).toEqual(['run-1']);
     await store.processes.storeEnd('run-1');
-    // A database that hung can run the last heartbeat after the end.
-    await store.processes.storeHeartbeat(run, { inFlight: [], memory: 5, heap: { used: 1, limit: 2 }, blockedMs: 0 });
+    await beat(); // A database that hung can run the last heartbeat after the end.
     expect(await store.processes.listSilent(0)).toEqual([]);
+  });
+
+  it('ends each session once, or after its time', async () => {
+    const { store, driver } = await open();
+    for (const hash of ['1', '2']) await store.sessions.storeSession(hash, 12 * Hour);
+    const ends = await Promise.all(['1', '1'].map((hash) => store.sessions.endSession(hash)));
+    expect(ends.sort()).toEqual([false, true]);
+    expect(await store.sessions.hasSession('2')).toBe(true);
+    await driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [12 * Hour]);
+    expect([await store.sessions.hasSession('2'), await store.sessions.endSession('2')]).toEqual([false, false]);
+  });
+
+  it('has states, counts, releases and notifications for each environment', async () => {
+    const rules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
+    const { store: production, driver } = await open(rules);
+    const staging = await openStore(driver, { environment: 'staging', rules });
+    const deploy = async (store: Store, release: string) => {
+      await store.builds.useBuild({ id: release, release });
+      await ingest(store, fullOf({ release, build: release, at: Date.now() + 5 }));
+    };
+    const read = async (environment: string) => (await staging.finder.find({ digest: DIGEST }, environment))?.incident;
+    await deploy(production, 'v1');
+    await production.changes.changeState(KEY, { state: 'resolved', in: 'next' }, { author: 'ada' });
+    // The next release runs in staging first, where the failure is known too.
+    await deploy(staging, 'v2');
+    expect(await read('production')).toMatchObject({ state: 'resolved', lastRelease: 'v1' });
+    expect(await read('staging')).toMatchObject({ state: 'open', counts: { server: 1 }, lastRelease: 'v2' });
+    const queued = await production.notifications.listNotifications(9);
+    expect(queued.map(({ key }) => key)).toEqual([`${DIGEST}@staging`, KEY]);
+    // Deployed to production, the release makes it a regression there.
+    await deploy(production, 'v2');
+    expect(await read('production')).toMatchObject({ state: 'open', regressedIn: 'v2' });
   });
 
   it.each([

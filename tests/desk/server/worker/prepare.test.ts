@@ -14,14 +14,6 @@ function setUp(resolve: Options['maps']['resolve'], readLocations: Options['read
   return { prepare: createPrepare({ maps: { resolve }, namespace: 'test', readLocations, log }), lines };
 }
 
-it('a failure is stored even if its maps and the table of its build cannot be read', async () => {
-  const { prepare, lines } = setUp(() => Promise.reject(new Error('broken')));
-  const [entry] = await prepare([{ entry: 'full', failure: createFailure({ unresolved: true }) }]);
-  expect(entry).toMatchObject({ digest: '7K3QM2XA', full: { unresolved: true } });
-  expect(entry).not.toHaveProperty('shownAs');
-  expect(lines).toHaveLength(1);
-});
-
 it('summaries of an older build get the digest of its full failures', async () => {
   const { prepare } = setUp(
     async (failure) => failure,
@@ -35,12 +27,15 @@ it('summaries of an older build get the digest of its full failures', async () =
   expect(other?.digest).toBe(failure.digest);
 });
 
-it('failures whose maps the store is always too slow to read are stored without them', async () => {
-  const { prepare, lines } = setUp(() => Promise.reject(new QueryFailedError('slow', 'statement timeout')));
-  const entries = [{ entry: 'full', failure: createFailure() }] as const;
+it('failures whose maps cannot be read are stored without them, at once or if the store is always too slow', async () => {
+  let error: Error = new Error('broken');
+  const { prepare, lines } = setUp(() => Promise.reject(error));
+  const entries = [{ entry: 'full', failure: createFailure({ unresolved: true }) }] as const;
+  expect(await prepare(entries)).toMatchObject([{ digest: '7K3QM2XA', full: { unresolved: true } }]);
+  error = new QueryFailedError('slow', 'statement timeout');
   for (let tried = 1; tried < MAX_BATCH_TRIES; tried += 1) await expect(prepare(entries)).rejects.toThrow('timeout');
   expect(await prepare(entries)).toHaveLength(1);
-  expect(lines).toHaveLength(1);
+  expect(lines).toHaveLength(2);
   // Maps that can be read later are waited for again.
   await expect(prepare(entries)).rejects.toThrow('timeout');
 });

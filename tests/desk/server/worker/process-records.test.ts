@@ -10,7 +10,8 @@ import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { useMemoryStore } from '../../support/stores.ts';
 
-const readState = () => ({ inFlight: [], heap: { used: 1, limit: 2 }, blockedMs: 0 });
+const STATE = { inFlight: [], memory: 1, heap: { used: 1, limit: 2 }, blockedMs: 0 };
+const readState = () => STATE;
 const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
 
 /** A replica's view of a store that others also write to. */
@@ -34,10 +35,7 @@ async function setUp() {
     { holder, namespace: 'test', log: createTestLog().log },
   );
   const beat = async (id: string, age: number) => {
-    await store.processes.storeHeartbeat(
-      { ...START, id },
-      { inFlight: [], memory: 1, heap: { used: 1, limit: 2 }, blockedMs: 0 },
-    );
+    await store.processes.storeHeartbeat({ ...START, id }, STATE);
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
@@ -72,10 +70,7 @@ describe('a replica', () => {
 
   it('counts no death of a process that ended on purpose while the store was away', async () => {
     const { records, store, state, deaths, folder } = await setUp();
-    await store.processes.storeHeartbeat(
-      { ...START, id: 'own', environment: 'staging' },
-      { inFlight: [], memory: 1, heap: { used: 1, limit: 2 }, blockedMs: 0 },
-    );
+    await store.processes.storeHeartbeat({ ...START, id: 'own', environment: 'staging' }, STATE);
     state.away = true;
     await expect(records.end()).rejects.toThrow(StoreAwayError);
     state.away = false;

@@ -3,65 +3,40 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/desk-limits.ts';
-import { type BlockedLoop, createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
+import { createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { TYPESCRIPT } from '../../../support/typescript-child.ts';
 import { useDesk } from '../../support/use-desk.ts';
 
-function setUp() {
-  const signals = { pulses: 1, waiting: false };
-  const clock = { now: 0 };
-  const reports: BlockedLoop[] = [];
+const blocked = 3 * BLOCKED_AFTER;
+
+it.each<[what: string, reported: number[], given?: object, interval?: number, dev?: string]>([
+  ['a block once, when it is over', [blocked]],
+  ['no suspended machine', [], {}, blocked],
+  ['no thread that waits for the desk worker', [], { waiting: true }],
+  ['no program that is still loading', [], { pulses: 0 }],
+  ['nothing of `npm run dev`', [], {}, PULSE_INTERVAL, '1'],
+])('the watchdog reports %s', (_what, reported, given = {}, interval = PULSE_INTERVAL, dev = '') => {
+  vi.stubEnv('SPILLWAY_DEV', dev);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const signals = { pulses: 1, waiting: false, ...given };
+  const reports: number[] = [];
+  let now = 0;
   const watchdog = createWatchdog({
-    signals,
-    listRequests: () => [],
-    onSilent: () => undefined,
-    onBlocked: (report) => reports.push(report),
-    now: () => clock.now,
+    ...{ signals, now: () => now, listRequests: () => [], onSilent: () => undefined },
+    onBlocked: ({ ms }) => reports.push(ms),
   });
-  return {
-    signals,
-    watchdog,
-    reports,
-    /** Lets time pass, then runs one check. */
-    look(ms: number = PULSE_INTERVAL) {
-      clock.now += ms;
-      watchdog.check();
-    },
+  const look = (ms: number) => {
+    now += ms;
+    watchdog.check();
   };
-}
-
-describe('the watchdog', () => {
-  it('reports a block once, when it is over', () => {
-    const { signals, watchdog, reports, look } = setUp();
-    for (let ms = 0; ms < 3 * BLOCKED_AFTER; ms += PULSE_INTERVAL) look();
-    expect(watchdog.blockedMs).toBe(3 * BLOCKED_AFTER);
-    expect(reports).toEqual([]);
-    signals.pulses += 1;
-    look();
-    look();
-    expect(reports).toMatchObject([{ ms: 3 * BLOCKED_AFTER }]);
-    expect(watchdog.blockedMs).toBe(0);
-  });
-
-  const blocked = 3 * BLOCKED_AFTER;
-  it.each<[what: string, signals: { pulses?: number; waiting?: boolean }, interval?: number, dev?: string]>([
-    ['a suspended machine', {}, blocked],
-    ['a thread that waits for the desk worker', { waiting: true }],
-    ['a program that is still loading', { pulses: 0 }],
-    ['a server of `npm run dev`', {}, PULSE_INTERVAL, '1'],
-  ])('ignores %s', (_what, given, interval = PULSE_INTERVAL, dev = '') => {
-    vi.stubEnv('SPILLWAY_DEV', dev);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { signals, look, reports } = setUp();
-    Object.assign(signals, given);
-    for (let ms = 0; ms < blocked; ms += interval) look(interval);
-    signals.pulses += 1;
-    look();
-    expect(reports).toEqual([]);
-  });
+  for (let ms = 0; ms < blocked; ms += interval) look(interval);
+  expect(reports).toEqual([]);
+  signals.pulses += 1;
+  for (let checks = 0; checks < 2; checks += 1) look(PULSE_INTERVAL);
+  expect(reports).toEqual(reported);
 });
 
 const childFile = fileURLToPath(new URL('./blocked-child.ts', import.meta.url));

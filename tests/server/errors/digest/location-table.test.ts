@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { emptyLocationTable, parseLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
+import { emptyLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
 
 const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
 
@@ -11,9 +11,4 @@ it.each([
   ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
 ])('a source file that runs without a build, %s, belongs to the %s', (file, owner) => {
   expect(emptyLocationTable.find({ ...frame, file })?.owner).toBe(owner);
-});
-
-it('knows nothing about bundles without a table, and rejects one of another version', () => {
-  expect([emptyLocationTable.find(frame), emptyLocationTable.has(frame.file)]).toEqual([undefined, false]);
-  expect(() => parseLocationTable('{"version":99}')).toThrow('Build again');
 });

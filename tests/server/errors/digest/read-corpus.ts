@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defaultStackParser } from '@sentry/react';
 import { createLocations } from '../../../../build/locations.mjs';
 import { type LocationTable, parseLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
@@ -7,7 +9,9 @@ import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
 import { readEventErrors } from '../../../../src/server/reports/event-errors.ts';
 import type { ReportSender } from '../../../../src/server/reports/report-parts.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
-import { readSources, root } from './corpus/bundle.mjs';
+import { toNextRelease } from './corpus/release.mjs';
+
+const root = fileURLToPath(new URL('corpus', import.meta.url));
 
 interface CollectedError {
   readonly class: string;
@@ -45,9 +49,7 @@ const sender: ReportSender = {
   scrubber: noScrubber,
 };
 
-/**
- * Reads everything that `corpus/collect.mjs` has collected, with the tables of locations that the build makes from its maps.
- */
+/** Reads everything that was collected, with the tables of locations that the build makes from its maps. */
 export function readCorpus(): Sighting[] {
   const tables = readTables();
   return read<Collected[]>('stacks.json').flatMap(([engine, kind, release, bug, times]) => {
@@ -68,12 +70,22 @@ function readTables(): Map<string, LocationTable> {
   const all = Object.entries(read<Record<string, CollectedMap[]>>('maps.json'));
   return new Map(
     all.map(([name, maps]) => {
-      const sources: Record<string, string> = readSources(Number(name.split(' ')[1]));
+      const sources = readSources(name.endsWith(' 1') ? (_path, text) => text : toNextRelease);
       const whole = maps.map(({ path, ...map }) => {
-        const sourcesContent = map.sources.map((source) => sources[source.replace(/^(?:\.\.\/)+/, '')]);
+        const sourcesContent = map.sources.map((source) => sources.get(source.replace(/^(?:\.\.\/)+/, '')));
         return { path, contents: JSON.stringify({ ...map, sourcesContent }) };
       });
       return [name, parseLocationTable(createLocations(root, whole))];
+    }),
+  );
+}
+
+/** Returns the sources of a release by their path from the root. */
+function readSources(toRelease: (path: string, text: string) => string): Map<string, string> {
+  return new Map(
+    globSync('{src,packages}/**/*.{js,ts}', { cwd: root }).map((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      return [path.replaceAll('\\', '/'), path.startsWith('src') ? toRelease(path, text) : text];
     }),
   );
 }
@@ -98,5 +110,5 @@ function reportFrames(type: string, value: string, stack: string): ErrorRecord['
 }
 
 function read<Content>(name: string): Content {
-  return JSON.parse(readFileSync(new URL(`corpus/collected/${name}`, import.meta.url), 'utf8')) as Content;
+  return JSON.parse(readFileSync(join(root, 'collected', name), 'utf8')) as Content;
 }

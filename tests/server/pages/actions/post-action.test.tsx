@@ -362,16 +362,6 @@ describe('a form posted to a path without a page', () => {
     expect((await app.post('/nope', BAD)).status).toBe(404);
     expect(acted).toEqual(['bad']);
   });
-
-  it.each([
-    ['', undefined],
-    [' in an app with an existing app, which is asked first', { existingApp: { app: express() } }],
-  ])('is refused if it comes from another site%s', async (_name, options) => {
-    const app = await start(options);
-    const foreign = { ...FORM, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
-    expect((await app.post('/nope', BAD, foreign)).status).toBe(403);
-    expect(acted).toEqual([]);
-  });
 });
 
 const throws = () => {

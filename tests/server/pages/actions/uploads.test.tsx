@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import type { ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createUploadFolder, openUploads } from '../../../../src/server/request/upload-folder.ts';
 import { forbidden } from '../../../../src/shared/routing/control-flow.ts';
-import { MiB, Minute } from '../../../../src/shared/units.ts';
+import { MiB } from '../../../../src/shared/units.ts';
 import { createFolder } from '../../../support/folder.ts';
 import {
   DATA,
@@ -261,22 +261,5 @@ describe('files of a process', () => {
     openUploads(folder);
     await until(() => !existsSync(left), 'its removal');
     expect(existsSync(form)).toBe(true);
-  });
-
-  it('are removed by another process that runs, which keeps its own', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-      openUploads(dataDir);
-    });
-    const folder = createFolder(onTestFinished);
-    openUploads(folder);
-    const form = await createUploadFolder();
-    const left = runKilled(folder);
-    for (const path of [form, left]) age(path);
-    vi.advanceTimersByTime(10 * Minute);
-    await until(() => !existsSync(left), 'its removal');
-    // Another container would not remove it either.
-    expect(Date.now() - statSync(join(form, '..')).mtimeMs).toBeLessThan(Minute);
   });
 });

@@ -72,16 +72,6 @@ it('is a failure of the page if they cannot be taken', async () => {
   expect(app.failures()).toHaveLength(1);
 });
 
-it('says what to return instead of an element', async () => {
-  function View(): ReactNode {
-    useServerStyles((() => <style>{'.a{}'}</style>) as never);
-    return null;
-  }
-  const app = await start({ id: 'page', path: '/page', view: View });
-  expect((await app.ask('/page')).status).toBe(500);
-  expect(JSON.stringify(app.failures())).toContain('Return the HTML of the styles as a string');
-});
-
 it('is a failure of a later part that only costs its styles', async () => {
   const gate = createGate<string>();
   const app = await start(createPage('early', { loader: () => ({ late: gate.promise }) }));

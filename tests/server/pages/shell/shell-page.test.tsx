@@ -3,14 +3,13 @@ import { type ReactNode, Suspense, use, useId } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { personal } from '../../../../src/server/pages/personal.ts';
 import { revalidate } from '../../../../src/server/pages/revalidate.ts';
-import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
+import type { LoaderArgs, LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
-import { useActionResult, useData, useNonce } from '../../../../src/shared/rendering/hooks.ts';
+import { useData, useNonce } from '../../../../src/shared/rendering/hooks.ts';
 import { forbidden, notFound, redirect } from '../../../../src/shared/routing/control-flow.ts';
 import {
   CanaryError,
   createGate,
-  DATA,
   leakIn,
   type PagesApp,
   type PagesAppOptions,
@@ -86,15 +85,6 @@ describe('a shell page', () => {
     }
     expect(loader).toHaveBeenCalledTimes(1);
     expect(Title).toHaveBeenCalledTimes(1);
-  });
-
-  it('has the same ids as the page that is rendered whole', async () => {
-    const app = await startShell();
-    const idsAt = async (path: string) =>
-      [...(await app.ask(path)).text.matchAll(/ id="(_[^"]+)"/g)].map(([, id]) => id).sort();
-    const whole = await idsAt('/page?_whole=1');
-    expect((await idsAt('/page')).filter((id) => id !== '_R_')).toEqual(whole);
-    expect(new Set(whole).size).toBe(3);
   });
 
   it('has a new nonce in each response, at every script except those that its data has brought in', async () => {
@@ -346,18 +336,6 @@ it('the data of a shell page has its holes at a URL of its own, which no cache k
     expect(decoder.pending).toBe(0);
     expect(await (payload.data.page as Data).user).toBe(user);
   }
-});
-
-it('a form on a shell page is answered only for this visitor', async () => {
-  const Errors = () => <em>{useActionResult('page.save')?.errors?.name}</em>;
-  const server = { ...shop, actions: { save: () => invalid({ errors: { name: 'No.' } }) } };
-  const app = await startShell(server, { view: () => [<Errors key="errors" />, <Shop key="shop" />] });
-  await app.ask('/page', as('ada'));
-  for (const headers of [{}, DATA]) {
-    const { status, text } = await app.post('/page', '_action=page.save&name=x', as('grace', headers).headers);
-    expect([status, /No\..*grace/s.test(text)]).toEqual([422, true]);
-  }
-  expect((await app.ask('/page', as('ada'))).text).not.toMatch(/No\.|grace/);
 });
 
 it('personal() is a deferred value on a dynamic page, and refused on a static one', async () => {

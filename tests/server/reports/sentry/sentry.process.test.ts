@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { captureException, getClient } from '@sentry/node';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { MAX_EVENT_BYTES } from '../../../../src/server/limits.ts';
 import { parseDsn } from '../../../../src/server/reports/sentry/open-sentry.ts';
@@ -18,8 +15,8 @@ const toUrl = (address: string) => `/failures/${address}`;
 
 const failure: Failure = { ...FAILURE, cut: ['values'] };
 
-/** Starts an error-reporting service. `behave` changes its answer. */
-async function startService() {
+/** Starts an error-reporting service, whose answer tests can change, and what sends to it. */
+async function start() {
   const received: { header: Record<string, unknown>; items: Record<string, unknown>[] }[] = [];
   const state = { requests: 0, answer: undefined as RequestListener | undefined };
   const server = createServer(async (req, res) => {
@@ -34,14 +31,9 @@ async function startService() {
     res.end('{}');
   });
   const dsn = parseDsn(`http://publickey@127.0.0.1:${await listenInTest(server)}/42`) as Dsn;
-  return { dsn, received, state };
-}
-
-async function start() {
-  const service = await startService();
   const counts = new Map<string, number>();
   const sentry = createSentry({
-    dsn: service.dsn,
+    dsn,
     environment: 'production',
     origin: 'https://example.com',
     toUrl,
@@ -53,7 +45,7 @@ async function start() {
   });
   onTestFinished(() => sentry.close());
   const report = (part: Partial<Failure> = {}) => sentry.reporter.report({ ...failure, ...part }, new Error('secret'));
-  return { ...service, sentry, counts, report };
+  return { dsn, received, state, sentry, counts, report };
 }
 
 const toId = (index: number) => index.toString(16).padStart(32, '0');
@@ -167,56 +159,35 @@ it('a service that cannot be reached gets what waited when it is back, and every
   await until(() => received.length > 2, 'what waited', 30_000);
 });
 
-describe('the event', () => {
-  const options = { environment: 'production', toUrl };
+const eventOf = (part: Partial<Failure>) =>
+  toSentryEvent({ ...failure, ...part }, { environment: 'production', toUrl });
 
-  it.each([
-    [{ origin: 'process' }, 'fatal'],
-    [{ kind: 'blocked-loop', origin: 'process' }, 'warning'],
-    [{ kind: 'csp', side: 'browser', origin: 'browser' }, 'warning'],
-    [{}, 'error'],
-    [{ level: 'warning' }, 'warning'],
-  ] as [Partial<Failure>, string][])('of %j is %s', (part, level) => {
-    expect(toSentryEvent({ ...failure, ...part }, options).level).toBe(level);
-  });
-
-  it('has a path if no origin is known, and a message if there is no error', () => {
-    const { message, exception, contexts, tags } = toSentryEvent({ ...failure, errors: [], title: 'Killed.' }, options);
-    expect([message, exception, tags?.incident]).toEqual(['Killed.', undefined, undefined]);
-    expect(contexts?.incident?.url).toBe('/failures/7K3QM2XA-9F4W0R6B');
-  });
-
-  it("has no digest that is not known yet, and an echo has the address of the server's failure", () => {
-    const early = toSentryEvent({ ...failure, unresolved: true, release: '' }, options);
-    expect(JSON.stringify(early)).not.toContain(failure.digest);
-    expect(early.release).toBeUndefined();
-    const echo = toSentryEvent({ ...failure, echoOf: '7K3QM2XA-AAAAAAAA' }, options);
-    expect(echo.contexts?.incident?.url).toBe('/failures/7K3QM2XA-AAAAAAAA');
-  });
-
-  it('fits into the size limit, and lists what was cut', () => {
-    const frame = { file: `client/assets/${'x'.repeat(60)}.js`, line: 1, column: 1, function: 'f' };
-    const errors = Array(10).fill({ class: 'E', message: 'm', frames: Array(100).fill(frame) });
-    const event = toSentryEvent({ ...failure, errors }, options);
-    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(MAX_EVENT_BYTES);
-    expect(event.contexts?.incident?.cut).toEqual(expect.arrayContaining(['frames']));
-    expect(event.exception?.values).toHaveLength(10);
-  });
+it.each<[what: string, part: Partial<Failure>, event: object]>([
+  ['that ended the process is fatal', { origin: 'process' }, { level: 'fatal' }],
+  ['that blocked the loop is a warning', { kind: 'blocked-loop', origin: 'process' }, { level: 'warning' }],
+  ['of a policy is a warning', { kind: 'csp', side: 'browser', origin: 'browser' }, { level: 'warning' }],
+  ['has its own level', { level: 'warning' }, { level: 'warning' }],
+  ['has a path if no origin is known', {}, { contexts: { incident: { url: '/failures/7K3QM2XA-9F4W0R6B' } } }],
+  ['without an error has a message', { errors: [], title: 'Killed.' }, { message: 'Killed.' }],
+  [
+    "that is an echo has the address of the server's",
+    { echoOf: '7K3QM2XA-AAAAAAAA' },
+    { contexts: { incident: { url: '/failures/7K3QM2XA-AAAAAAAA' } } },
+  ],
+])('the event of a failure %s', (_what, part, event) => {
+  expect(eventOf(part)).toMatchObject(event);
 });
 
-it('works as the bundle that the server loads', async () => {
-  const { dsn, received } = await startService();
-  const bundle = new URL('../../../../dist/server/sentry.js', import.meta.url);
-  const script = `
-    const { createSentry } = await import(${JSON.stringify(bundle.href)});
-    const dsn = ${JSON.stringify(dsn)};
-    const sentry = createSentry({ dsn, environment: 'production', toUrl() {}, count() {} });
-    sentry.reporter.report(${JSON.stringify(failure)});
-    await sentry.close();`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: fileURLToPath(new URL('../../../..', import.meta.url)),
-  });
-  expect(received[0]?.items[0]?.event_id).toBe(failure.id);
+it('an event has no digest that is not known yet', () => {
+  expect(JSON.stringify(eventOf({ unresolved: true }))).not.toContain(failure.digest);
+});
+
+it('an event fits into the size limit, and lists what was cut', () => {
+  const frame = { file: `client/assets/${'x'.repeat(60)}.js`, line: 1, column: 1, function: 'f' };
+  const event = eventOf({ errors: Array(10).fill({ class: 'E', message: 'm', frames: Array(100).fill(frame) }) });
+  expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(MAX_EVENT_BYTES);
+  expect(event.contexts?.incident?.cut).toEqual(expect.arrayContaining(['frames']));
+  expect(event.exception?.values).toHaveLength(10);
 });
 
 it.each<[text: string, used: string | undefined]>([

@@ -1,24 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../../support/build-once.ts';
 import { createFolder } from '../../support/folder.ts';
+import { listenInTest } from '../../support/listen.ts';
+import { startServerProcess } from '../../support/server-process.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
 
 beforeAll(() => buildOnce());
-
-function start(more: Readonly<Record<string, string>>) {
-  const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...more };
-  const child = spawn(process.execPath, [MAIN], { env });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let log = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
-  return { child, log: () => log, ended: once(child, 'close') };
-}
 
 /** How the processes of a desk ended. */
 function listEnds(dataDir: string): unknown[] {
@@ -28,19 +21,26 @@ function listEnds(dataDir: string): unknown[] {
   return rows.map(({ ended }) => ended);
 }
 
+it.each(['PORT', 'DESK_PORT'])('a start whose %s is in use is not recorded as a crash', async (name) => {
+  const DATA_DIR = createFolder(onTestFinished);
+  const port = await listenInTest(createServer());
+  const started = startServerProcess([MAIN], { DATA_DIR, [name]: String(port) });
+  await expect(started).rejects.toThrow(`or set ${name} to another one.`);
+  expect(listEnds(DATA_DIR).filter((end) => end !== 'clean')).toEqual([]);
+});
+
 it('a stop by a second signal says why, and is not recorded as a crash', async () => {
   const DATA_DIR = createFolder(onTestFinished);
-  const first = start({ DATA_DIR, DRAIN_LAG: '20' });
-  await expect.poll(first.log).toContain('Listening on');
+  const first = await startServerProcess([MAIN], { DATA_DIR, DRAIN_LAG: '20' });
   await expect.poll(() => listEnds(DATA_DIR)).toEqual([null]);
-  first.child.kill('SIGTERM');
+  void first.stop();
   await expect.poll(first.log).toContain('"signal":"SIGTERM"');
-  await new Promise((resolve) => setTimeout(resolve, 600)); // A signal that repeats sooner is the same one.
-  first.child.kill('SIGTERM');
-  expect(await first.ended).toEqual([1, null]);
+  await sleep(600); // A signal that repeats sooner is the same one.
+  expect(await first.stop()).toBe(1);
   expect(first.log()).toContain('"signal":"SIGTERM","msg":"A second signal came, so the process exits now.');
 
-  const second = start({ DATA_DIR });
+  const second = await startServerProcess([MAIN], { DATA_DIR });
   await expect.poll(() => listEnds(DATA_DIR)).toEqual(['clean', null]);
   expect(second.log()).not.toContain('ended unexpectedly');
+  await second.stop();
 }, 60_000);

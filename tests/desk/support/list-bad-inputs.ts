@@ -1,7 +1,7 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { OPERATOR, SITE_HOST } from '../../server/whole-site.tsx';
-import corpus from './corpus.json' with { type: 'json' };
+import { OPERATOR, SITE_HOST } from '../server/whole-site.tsx';
+import corpus from './bad-inputs.json' with { type: 'json' };
 
 /** Bytes for one connection, and the responses that are acceptable. */
 export interface BadInput {
@@ -24,7 +24,6 @@ export const HIDDEN_PATH = '/hidden-in-another';
 
 const FORM = 'application/x-www-form-urlencoded';
 const PARTS = 'multipart/form-data; boundary=x';
-const ENCODERS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
 
 /** Several thousand requests that no well-behaved client sends, for all parts of a site. The same in each run. */
 export function listBadInputs(): BadInput[] {
@@ -60,26 +59,20 @@ export function listBadInputs(): BadInput[] {
     send(door, `POST ${path}`, [`Content-Type: ${type}`, ...headers], body);
 
   const asOperator = `Authorization: Bearer ${token}`;
-  const bomb = gzipSync(Buffer.alloc(20_000_000));
   const json = [
     ...list('json'),
     ...list('jsonBytes').map((text) => Buffer.from(text, 'latin1')),
     `{${Array.from({ length: 9000 }, (_, at) => `"k${at}":1`).join(',')}}`,
   ];
   const sound = Buffer.from(`_action=${action}&a=1`);
-  const codings = (bytes: Buffer): [body: Buffer, coding: string][] => [
-    ...list('codings').map((coding): [Buffer, string] => [bytes, coding]),
-    ...Object.entries(ENCODERS).map(([coding, encode]): [Buffer, string] => [encode(bytes), coding]),
-    [bomb, 'gzip'],
-    [gzipSync(bomb), 'gzip, gzip'],
-  ];
   const [part = ''] = list('parts');
   const forms: (readonly [type: string, body: string | Buffer, ...headers: string[]])[] = [
     ...list('fields').map((body) => [FORM, body] as const),
     [FORM, Array.from({ length: 20_000 }, (_, at) => `f${at}=1`).join('&')],
     [FORM, Buffer.from('a=\xff\xfe', 'latin1')],
     ...list('types').map((type) => [type, 'a=1'] as const),
-    ...codings(sound).map(([body, coding]) => [FORM, body, `Content-Encoding: ${coding}`] as const),
+    ...list('codings').map((coding) => [FORM, sound, `Content-Encoding: ${coding}`] as const),
+    [FORM, gzipSync(Buffer.alloc(20_000_000)), 'Content-Encoding: gzip'],
     ...list('parts').map((body) => [PARTS, body] as const),
     ...list('partTypes').map((type) => [type, part] as const),
   ];
