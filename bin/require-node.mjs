@@ -5,7 +5,6 @@ import { createRequire } from 'module';
 import { join } from 'path';
 
 const REQUIRED_MAJOR = 24;
-const TRIED = 'SPILLWAY_PINNED_NODE';
 
 /** Returns the Node that `npm ci` installed as an optional dependency, if there is one. */
 function findPinnedNode() {
@@ -19,8 +18,7 @@ function findPinnedNode() {
 
 /** Runs the same command with `node`, and exits as it does. Forwards signals. */
 function continueOn(node) {
-  const env = { ...process.env, [TRIED]: '1' };
-  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit', env });
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
   // In a terminal, Ctrl+C also reaches the child directly. A second SIGINT would cut its drain short.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
@@ -44,12 +42,10 @@ export function hasRequiredNode() {
 }
 
 const enough = Number(process.versions.node.split('.')[0]) >= REQUIRED_MAJOR;
-// Processes that this one starts can run in the older Node again.
-if (enough) delete process.env[TRIED];
 
 // Runs on import, so that an older Node evaluates nothing after it that it cannot parse.
 if (!enough) {
-  const pinned = process.env[TRIED] ? undefined : findPinnedNode();
+  const pinned = findPinnedNode();
   if (!pinned) {
     process.stderr.write(
       `Spillway needs Node ${REQUIRED_MAJOR} or newer, and this is Node ${process.versions.node}. Run \`npm ci\` and then \`npm start\`, which uses the Node that is pinned in package.json.\n`,

@@ -49,18 +49,14 @@ export function createCache(name, { maxBytes }) {
   };
 
   async function prune() {
-    const keys = await readdir(folder).catch(() => []);
-    const files = await Promise.all(
-      keys.map(async (key) => {
-        const path = join(folder, key);
-        const { mtimeMs: at = 0, size = 0 } = (await stat(path).catch(() => undefined)) ?? {};
-        return { path, at, size };
-      }),
-    );
+    const paths = (await readdir(folder)).map((key) => join(folder, key));
+    // A file that is being written has another name a moment later.
+    const gone = { mtimeMs: 0, size: 0 };
+    const files = await Promise.all(paths.map(async (path) => ({ path, ...(await stat(path).catch(() => gone)) })));
     let bytes = 0;
-    for (const { path, size } of files.sort((one, other) => other.at - one.at)) {
+    for (const { path, size } of files.sort((one, other) => other.mtimeMs - one.mtimeMs)) {
       bytes += size;
-      if (bytes > maxBytes) await rm(path, { force: true }).catch(() => undefined);
+      if (bytes > maxBytes) await rm(path, { force: true });
     }
   }
 }

@@ -16,9 +16,9 @@ export function clientInputs(root) {
         const text = refuseServerFile(toRelative(root, path));
         return text && { errors: [{ text }] };
       });
-      onResolve({ filter: /^node:/ }, ({ path, kind }) => {
+      onResolve({ filter: /^node:/ }, ({ path }) => {
         const text = `Only Node has ${path}, but the file is part of the client bundle. Move it to src/server, or use an API that browsers also have.`;
-        return kind === 'entry-point' ? undefined : { errors: [{ text }] };
+        return { errors: [{ text }] };
       });
     },
   };

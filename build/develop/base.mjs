@@ -54,8 +54,7 @@ export function createBase(name, root, options, { owner, at, toSource, mayFail =
   const plugin = {
     name: 'base',
     setup(build) {
-      build.onLoad({ filter: new RegExp(`${RegExp.escape(at.split('/').at(-1) ?? '')}$`) }, async ({ path }) => {
-        if (path !== join(root, at)) return undefined;
+      build.onLoad({ filter: new RegExp(`^${RegExp.escape(join(root, at))}$`) }, async () => {
         const toPath = (file) => JSON.stringify(join(root, file));
         const isLate = (file) => mayFail && !file.startsWith('src/');
         const early = files.filter((file) => !isLate(file));

@@ -115,7 +115,9 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
       const gone = changed.filter((file) => !existsSync(join(root, file)));
       const next = await loadAll(
         [wiring, ...pages],
-        (module) => isMadeOf(module, changed) || module.imports.some(({ key }) => isIn(gone, key)),
+        ({ files, imports }) =>
+          files.some((file) => changed.some((path) => file.startsWith(path) || path.startsWith(`${file}/`))) ||
+          imports.some(({ key }) => gone.some((path) => key.startsWith(path))),
       );
       await requireNames(next);
       renewWithImporters(
@@ -184,12 +186,4 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
     /** Changes if pages have to be loaded again. */
     getWiringVersion: () => versions.get(wiring),
   };
-}
-
-function isIn(files, path) {
-  return files.some((file) => path === file || path.startsWith(`${file}/`));
-}
-
-function isMadeOf(module, files) {
-  return module.files.some((file) => isIn(files, file) || files.some((other) => isIn([file], other)));
 }

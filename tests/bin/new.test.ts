@@ -183,14 +183,4 @@ describe('npm run new', () => {
       "children:[{id:'about',path:'/about',mode:'static',",
     );
   });
-
-  it.each([
-    [],
-    ['page'],
-    ['model', 'note', 'title:text'],
-    ['page', '/about', '--name', 'x'],
-    ['api', 'gauges', '--static'],
-  ])('prints its usage when called with %j', async (...args) => {
-    expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
-  });
 });

@@ -325,7 +325,7 @@ it('warns of the product once, with the place, and of packages only what a build
     ['Unexpected "}"', 'src/shared/product/pages/base.css:1:5'],
   ]);
   const ownWords = /^warning: (\S+ (?:looks for|uses) [^\s,]+)/;
-  expect(lines.map((line) => ownWords.exec(line)?.[1]).filter(Boolean)).toEqual([
+  expect(lines.flatMap((line) => ownWords.exec(line)?.[1] ?? []).sort()).toEqual([
     // In the bundles of the server and of the browser.
     ...Array(2).fill('../node_modules/pdf/main.js:3 looks for ./worker.js'),
     'src/shared/product/pages/plain.tsx:5 uses import.meta.glob',

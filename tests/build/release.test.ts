@@ -83,9 +83,4 @@ describe('the name of a build', () => {
     writeFileSync(join(root, 'src/a.ts'), 'b');
     expect(await nameRelease(app, ['.'], [tmpdir()], {})).toBe(`${commit}-dirty`);
   });
-
-  it('is the commit if Git does not answer', async () => {
-    expect(await nameRelease(createRepository({ '.git/HEAD': COMMIT }), ['src'], [], {})).toBe('0123456789ab');
-    expect(await nameRelease(createRepository({}), ['src'], [], {})).toBeUndefined();
-  });
 });

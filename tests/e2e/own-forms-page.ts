@@ -86,6 +86,8 @@ export default function Forms() {
       <Form method="get" to="/forms#state">{fields('Search at a hash')}</Form>
       <Form action="forms.save" to="/forms?step=refuses">{fields('Be refused by a step')}</Form>
       <Form action="forms.save" to="/forms?step=fails">{fields('Be failed by a step')}</Form>
+      <Form action="forms.save" to="/forms?step=redirects">{fields('Be redirected by a step')}</Form>
+      <Link to="/list?step=redirects">A link that a step redirects</Link>
       <Form action="forms.save" to="/legacy">{fields('Save in another app')}</Form>
       <Link to="/forms/?x=1#state">A slash too many</Link>
       <Link to="/moved?x=1#state">Moved</Link>

@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { OTHER } from './own-forms-page.ts';
 import { useOwnedSite } from './owned-site.ts';
-import { exchanged, heading, hold, link, press, shows } from './site.ts';
+import { exchanged, heading, hold, hydrated, link, press, shows } from './site.ts';
 
 const visit = useOwnedSite();
 
@@ -371,6 +371,19 @@ describe('a navigation that leaves the page', () => {
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
     await expect.poll(() => state(page)).toBe('idle idle');
   });
+});
+
+test('a step that redirects a form or a navigation leads there, and what was typed is kept', async () => {
+  const { page, press, complaints } = await open();
+  const read = await fillOld(page);
+  await press('Be redirected by a step');
+  await page.waitForURL('**/notes?signed-out');
+  await hydrated(page);
+  await page.goBack();
+  await expect.poll(read).toMatchObject(TYPED);
+  await link(page, 'A link that a step redirects').click();
+  await page.waitForURL('**/notes?signed-out');
+  expect(complaints).toEqual([]);
 });
 
 test('an answer of a step says what the step says, and one of a proxy is explained and is no failure of the site', async () => {

@@ -313,6 +313,7 @@ export const ownProduct = {
       steps: () => [
         (req, res, next) => {
           if (!req.query.step) return next();
+          if (req.query.step === 'redirects') return res.redirect('/notes?signed-out');
           throw req.query.step === 'fails' ? new Error('The step failed.') : new HttpError(503, 'Closed until Monday.');
         },
       ],

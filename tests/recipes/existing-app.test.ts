@@ -167,3 +167,10 @@ describe.each([
     expect((await fetch(`${url}/stock`)).status).toBe(200);
   });
 });
+
+it('reports a file that does not export an app, and what to do', async () => {
+  app.write({ 'legacy/app.js': 'module.exports = { listen() {} };' });
+  await expect(app.start()).rejects.toThrow('./legacy/app.js exports no Express app. End it with');
+  app.write({ 'legacy/package.json': '{ "type": "module" }' });
+  await expect(app.start()).rejects.toThrow('The existing app uses CommonJS. Put a package.json with');
+});

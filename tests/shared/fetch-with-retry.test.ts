@@ -77,13 +77,6 @@ it('sends the address of the previous failure, if the response had one', async (
   expect(sent).toEqual([{ accept: 'text/plain' }, again, again]);
 });
 
-it('sends a request without a response once', async () => {
-  const fetch = vi.fn(() => Promise.reject(new TypeError('connection refused')));
-  vi.stubGlobal('fetch', fetch);
-  expect(await settle(fetchWithRetry('/x', undefined, three))).toBe('TypeError');
-  expect(fetch).toHaveBeenCalledOnce();
-});
-
 it('aborts an attempt at the deadline', async () => {
   const fetch = (_: RequestInfo | URL, init?: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {

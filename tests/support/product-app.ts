@@ -111,6 +111,7 @@ export function createProductApp<Settings, Services, Own extends object>({
     });
     reportTo(funnel);
     const settings = product.settings.read(env, config);
+    if (fetches) onTestFinished(answerFetches(fetches)); // before the services, which can keep `fetch`
     const opened =
       given === undefined
         ? await openServices(product.services, settings, { log: appLog, scrubber: noScrubber })
@@ -152,7 +153,7 @@ export function createProductApp<Settings, Services, Own extends object>({
       existingApp,
     });
     const timers = watchTimers();
-    const restore = [watchFaults(funnel), timers.stop, ...(fetches ? [answerFetches(fetches)] : [])];
+    const restore = [watchFaults(funnel), timers.stop];
     onTestFinished(async () => {
       await opened.close();
       for (const undo of restore) undo();

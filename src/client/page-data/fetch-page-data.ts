@@ -188,7 +188,7 @@ async function readFirst(
   const first = (await lines.next()).value ?? '';
   if (status === 503 && hasMark(first, 'busy')) return { kind: 'busy' };
   if (status === 404 && hasMark(first, 'notPage')) return { kind: 'not-page' };
-  if (!isPageData(response)) refuse(response, first);
+  if (!isPageData(response)) return readRedirect(response) ?? refuse(response, first);
   const decoder = createDecoder();
   const payload = Object(decoder.head(first)) as Partial<PagePayload & RedirectPayload>;
   if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };
@@ -200,6 +200,14 @@ async function readFirst(
   const etag = headers.get('ETag') ?? undefined;
   const more = { ...(copy && { lines: copy }), ...(payload.action && { answer: first }) };
   return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...more };
+}
+
+/** Returns where a step of the product redirected: `fetch` has followed it, to a document. */
+function readRedirect({ redirected, url }: Response): PageDataResult | undefined {
+  const target = redirected && new URL(url);
+  if (!target || target.origin !== location.origin) return undefined;
+  const redirect = target.pathname + target.search;
+  return { kind: 'redirect', payload: { build: '', redirect, reload: true, unsent: true } };
 }
 
 /** Returns what a step of the product says to the visitor. */

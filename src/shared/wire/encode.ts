@@ -30,7 +30,7 @@ export interface EncodeOptions {
 export function encode(value: unknown, options: EncodeOptions): Encoded {
   const deferred = new DeferredLines(options);
   try {
-    const head = toFrame(value, [], deferred);
+    const head = JSON.stringify(toFrame(value, [], deferred));
     return { head, deferred: deferred.isUsed ? deferred.lines() : undefined };
   } catch (error) {
     holdRejections(value);
@@ -138,7 +138,7 @@ class DeferredLines {
   }
 
   #addRejected(id: Id, error: unknown): void {
-    this.#addLine(id, `[${JSON.stringify(id)},1,{"d":${JSON.stringify(this.presentError(error))}}]`);
+    this.#addLine(id, JSON.stringify([id, 1, { d: this.presentError(error) }]));
   }
 
   #addResolved(id: Id, value: unknown, path: Path): void {
@@ -148,7 +148,7 @@ class DeferredLines {
     }
     const known = this.#ids.size;
     try {
-      this.#addLine(id, `[${JSON.stringify(id)},0,${toFrame(value, path, this)}]`);
+      this.#addLine(id, JSON.stringify([id, 0, toFrame(value, path, this)]));
     } catch (error) {
       holdRejections(value);
       this.#forgetSince(known);

@@ -11,8 +11,8 @@ interface DeferredValues {
 }
 
 /** @param base path of the value, for error messages: a deferred value is nested in another value */
-export function toFrame(root: unknown, base: Path, deferred: DeferredValues): string {
-  return isPlain(root, 0) ? JSON.stringify({ d: root }) : new Frame(base, deferred).encode(root);
+export function toFrame(root: unknown, base: Path, deferred: DeferredValues): object {
+  return isPlain(root, 0) ? { d: root } : new Frame(base, deferred).make(root);
 }
 
 /** One value that JSON cannot represent: it gets stand-ins, and a patch for each of them. */
@@ -29,9 +29,9 @@ class Frame {
     this.#deferred = deferred;
   }
 
-  encode(root: unknown): string {
+  make(root: unknown): object {
     const data = this.#visit(root);
-    return JSON.stringify(this.#patches.length > 0 ? { d: data, p: this.#patches } : { d: data });
+    return this.#patches.length > 0 ? { d: data, p: this.#patches } : { d: data };
   }
 
   #patch<StandIn>(type: string, standIn: StandIn): StandIn {

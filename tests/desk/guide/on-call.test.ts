@@ -91,10 +91,16 @@ async function visit({ url }: RunningApp): Promise<{ status: number; address: st
   return { status: reply.status, address: reply.headers.get('x-error-digest') ?? '' };
 }
 
-async function notified(event: string): Promise<{ link: string; title: string }> {
-  const find = () => webhook.posted.map(({ body }) => JSON.parse(body)).find((sent) => sent.event === event);
-  await until(() => find() !== undefined, event, 30_000);
-  return find().incidents[0];
+/** Lists the incidents of the page that were sent. On a busy machine, a blocked event loop is another incident. */
+const listSent = () =>
+  webhook.posted
+    .flatMap(({ body }) => JSON.parse(body).incidents as { event: string; kind: string; link: string; title: string }[])
+    .filter(({ kind }) => kind !== 'blocked-loop');
+
+async function notified(event: string) {
+  const find = () => listSent().find((sent) => sent.event === event);
+  await until(() => find() !== undefined, event);
+  return find() ?? expect.unreachable();
 }
 
 /** @returns exit code and output */
@@ -109,7 +115,7 @@ test('a morning on call: from the notification of a regression to a test that pa
   execFileSync(process.execPath, ['bin/desk.mjs', 'help'], { cwd: app.folder, stdio: 'ignore' });
   const first = await start('1');
   const digest = (await visit(first)).address.slice(0, 8);
-  expect((await notified('incident.new')).title).toContain('TypeError');
+  expect((await notified('new')).title).toContain('TypeError');
   const reply = await fetch(`${first.url}/api/desk/incidents/${digest}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
@@ -127,8 +133,8 @@ test('a morning on call: from the notification of a regression to a test that pa
   const second = await start('2');
   const { status, address } = await visit(second);
   expect([status, address.slice(0, 8)]).toEqual([500, digest]);
-  const { link } = await notified('incident.regressed');
-  expect(webhook.posted).toHaveLength(2);
+  const { link } = await notified('regressed');
+  expect(listSent()).toHaveLength(2);
 
   // The link leads to the incident. Its page names the cause and the likely commit.
   const context = await (await shareBrowser()).newContext({ baseURL: second.url });

@@ -10,7 +10,7 @@ import { WebSocket } from 'ws';
 import { createFolder } from '../../support/folder.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { readReply } from '../../support/pages-app.tsx';
-import { HOST, PROXIES, type ProxyName, type RunningProxy, readExample, startProxy, whyNot } from './proxies.ts';
+import { HOST, PROXIES, type RunningProxy, readExample, startProxy, whyNot } from './proxies.ts';
 
 const ORIGIN = `https://${HOST}`;
 const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
@@ -36,13 +36,6 @@ const FORGED = {
   'X-Auth-Proxy-Secret': 'forged-by-a-visitor',
 };
 const FORGERY = /6\.6\.6\.6|gopher|evil\.example|forged-by/;
-
-const reasons = new Map(PROXIES.map((name) => [name, toReason(name)]));
-
-function toReason(name: ProxyName): string | undefined {
-  if (process.platform !== 'linux') return 'Only Linux provides separate loopback addresses for visitors.';
-  return whyNot(name);
-}
 
 let app: OwnedApp;
 beforeAll(async () => {
@@ -70,7 +63,8 @@ interface Told {
 }
 
 describe.each(PROXIES)('behind %s', (name) => {
-  const reason = reasons.get(name);
+  const isLinux = process.platform === 'linux';
+  const reason = isLinux ? whyNot(name) : 'Only Linux provides separate loopback addresses for visitors.';
   if (reason) {
     it.skip(reason);
     return;
@@ -312,15 +306,12 @@ describe.each(PROXIES)('behind %s', (name) => {
       [name === 'caddy' ? 200 : 421, 'POST', '/api/echo', { ...json, Host: 'evil.example' }],
     ];
     const body = 'x'.repeat(1_500_000);
-    const send = async (method: string, path: string, headers: Record<string, string>) => {
-      const asked = open(path, { method, headers: { ...headers, 'Content-Length': String(body.length) } });
-      return (await readReply(asked.end(body))).status;
-    };
     const three = [...refused, ...refused, ...refused];
-    const statuses = await Promise.all(three.map(([, method, path, headers]) => send(method, path, headers)));
-    expect(statuses.map((status, index) => [...(three[index] ?? []).slice(1, 3), status])).toEqual(
-      three.map(([status, method, path]) => [method, path, status]),
-    );
+    const answers = three.map(async ([, method, path, headers]) => {
+      const asked = open(path, { method, headers: { ...headers, 'Content-Length': String(body.length) } });
+      return [(await readReply(asked.end(body))).status, method, path, headers];
+    });
+    expect(await Promise.all(answers)).toEqual(three);
   });
 });
 

@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { layOutImage } from '../../../bin/image.mjs';
 import type { IncidentShape } from '../../../src/desk/shared/shapes.ts';
@@ -123,7 +122,7 @@ it('failures in packages of a workspace have their file, line and source, the sa
   const development = await startServerProcess([join(app, 'bin/dev.mjs')], settings, app);
   onTestFinished(async () => void (await development.stop()));
   expect(await readFailures(development)).toEqual(built);
-}, 180_000);
+}, 300_000);
 
 /** Lets everything fail, and reads what the desk shows of it. */
 async function readFailures({ url }: ServerProcess) {
@@ -141,15 +140,16 @@ async function readFailures({ url }: ServerProcess) {
 async function failInBrowser(url: string) {
   const page = await (await shareBrowser()).newPage();
   await page.goto(url);
-  for (;;) {
+  let digest: string | undefined;
+  async function press() {
     await page.dispatchEvent('button', 'click'); // too early for hydration, or below the message about the last click
-    await sleep(200);
     const { incidents } = await ask<{ incidents: { digest: string; title: string }[] }>(`${url}/api/desk/incidents`);
-    const found = incidents.find(({ title }) => title.includes('was pressed'));
-    if (!found) continue;
-    await page.close();
-    return toShown(await ask<IncidentShape>(`${url}/api/desk/incidents/${found.digest}`));
+    digest = incidents.find(({ title }) => title.includes('was pressed'))?.digest;
+    return digest;
   }
+  await expect.poll(press, { interval: 200, timeout: 60_000 }).toBeDefined();
+  await page.close();
+  return toShown(await ask<IncidentShape>(`${url}/api/desk/incidents/${digest}`));
 }
 
 function toShown({ digest, shown }: IncidentShape) {
@@ -161,9 +161,7 @@ function toShown({ digest, shown }: IncidentShape) {
 /** Asks the desk until the failure is stored. */
 async function ask<Reply>(url: string): Promise<Reply> {
   const headers = { authorization: 'Bearer 0123456789abcdef0123456789abcdef' };
-  for (;;) {
-    const reply = await fetch(url, { headers });
-    if (reply.ok) return (await reply.json()) as Reply;
-    await sleep(50);
-  }
+  const read = () => fetch(url, { headers });
+  await expect.poll(async () => (await read()).status, { message: url, timeout: 60_000 }).toBe(200);
+  return (await (await read()).json()) as Reply;
 }

@@ -75,15 +75,10 @@ describe('the desk', () => {
     const failures = Array.from({ length: 8000 }, (_none, index) => createFailure({ digest: toDigest(index) }));
     for (const failure of failures) expect(desk.journal(failure)).toBe(true);
 
-    const [first, middle] = [0, 300].map((at) => desk.calls.find(toAddress(failures[at] ?? createFailure())));
-    await desk.calls.listIncidents({ limit: 50 });
     expect(await desk.calls.settle()).toBe(false);
-    expect(await first).toMatchObject({ state: 'stored' });
     expect(desk.waitingBytes).toBeGreaterThan(0);
-    expect(await middle).toMatchObject({ state: 'stored' });
     await desk.calls.flush();
-    expect(desk.waitingBytes).toBe(0);
-    expect(await desk.calls.settle()).toBe(true);
+    expect([desk.waitingBytes, await desk.calls.settle()]).toEqual([0, true]);
     const { incidents } = await desk.calls.listIncidents({ limit: 2000 });
     expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
   });

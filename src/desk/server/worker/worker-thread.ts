@@ -45,10 +45,10 @@ const LIMITS: WorkerThreadLimits = {
 };
 
 /**
- * Heap limits in megabytes. The first limits garbage in a storm. The second limits what a broken source map
- * can use, and the thread crashes past it.
+ * Heap limits in megabytes. The first limits garbage, also the buffers of a thread that is idle after it has stored the
+ * build. The second limits what a broken source map can use, and the thread crashes past it.
  */
-const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 256 };
 
 const CRASHED = 'The desk worker crashed. Spillway restarts it. Failures wait in the journal until then.';
 

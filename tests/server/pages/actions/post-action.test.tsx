@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { Outlet } from 'react-router';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ActionArgs, conflict, invalid, type LoaderArgs } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../src/shared/rendering/hooks.ts';
@@ -295,6 +295,7 @@ describe('the name of an action', () => {
     const other: TestPage = { id: 'other', path: '/other', server: { actions: { send: () => 1 } } };
     const app = await startPages([{ ...root, children: [...(root.children ?? []), other] }]);
     vi.stubEnv('SPILLWAY_DEV', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const missing = expect.stringMatching(/"page.sav", .* Its actions: "page.save"\.$/);
     const misplaced = expect.stringMatching('"other.send", but .* no route "other" \\(its routes: root, page\\)');
     const nameless = expect.stringMatching(/without the name of an action, .* Its actions: "page.save"\.$/);
@@ -309,7 +310,6 @@ describe('the name of an action', () => {
       expect([reply.status, parsePage(reply.text).payload]).toMatchObject([status, { errors: { page: { message } } }]);
       expect(parsePage(reply.text).payload.action).toBeUndefined();
     }
-    vi.unstubAllEnvs();
     expect(app.lines.filter(({ level }) => level === 40)).toMatchObject(cases.map(([, , msg]) => ({ msg })));
   });
 });
