@@ -1,11 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import owner from '../../package.json' with { type: 'json' };
 import './at-end.ts'; // Playwright closes its browsers on exit
-
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/spillway', import.meta.url));
+import { unpackChromium } from './chromium.ts';
 
 /** Shared by all Chromium builds, so that tests behave the same with each. */
 const ARGS = [
@@ -42,32 +37,6 @@ export function shareBrowser(): Promise<Browser> {
     }),
   );
   return shared;
-}
-
-/** Unpacks into a separate folder, then renames it, so that other processes never start a partly written Chromium. */
-async function unpackChromium(): Promise<string> {
-  const folder = join(CACHE, `chromium-${owner.devDependencies['@sparticuz/chromium']}`);
-  if (!existsSync(folder)) {
-    const { default: packed } = await import('@sparticuz/chromium');
-    const { TMPDIR } = process.env;
-    mkdirSync(CACHE, { recursive: true });
-    const made = mkdtempSync(`${folder}-`);
-    process.env.TMPDIR = made; // the target folder, which is read before the first await
-    const unpacked = packed.executablePath();
-    if (TMPDIR === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = TMPDIR;
-    await unpacked;
-    try {
-      renameSync(made, folder);
-    } catch {
-      rmSync(made, { recursive: true }); // Another process was faster.
-    }
-    for (const name of readdirSync(CACHE)) {
-      const isOfOtherVersion = name.startsWith('chromium-') && !name.startsWith(basename(folder));
-      if (isOfOtherVersion) rmSync(join(CACHE, name), { recursive: true, force: true });
-    }
-  }
-  return join(folder, 'chromium');
 }
 
 /** A request for page data, or a posted form. */

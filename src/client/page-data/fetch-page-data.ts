@@ -33,7 +33,7 @@ export type PageDataResult =
   /** No response arrived, or one of another server (a proxy, a sign-in page): load the document to find out. */
   | { readonly kind: 'failed'; readonly error: Error };
 
-export interface FetchPageDataOptions {
+interface FetchPageDataOptions {
   /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;
   /** Maximum number of attempts if the server fails (count, including the first). */

@@ -220,9 +220,7 @@ export function setRequestInfo(req: IncomingMessage, info: RequestInfo): void {
   (req as IncomingMessage & CarriesInfo)[INFO] = info;
 }
 
-export function isOfRequest(req: IncomingMessage, info: RequestInfo): boolean {
-  return (req as IncomingMessage & CarriesInfo)[INFO] === info;
-}
+export const isOfRequest = (req: IncomingMessage & CarriesInfo, info: RequestInfo): boolean => req[INFO] === info;
 
 const current = new AsyncLocalStorage<RequestInfo>();
 

@@ -111,7 +111,7 @@ function dedent(lines: readonly string[]): string[] {
   return lines.map((line) => line.slice(indent));
 }
 
-export function presentRequest({ method, url, headers = {} }: RequestRecord): RequestShape {
+function presentRequest({ method, url, headers = {} }: RequestRecord): RequestShape {
   const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const { referer, 'user-agent': agent } = Object.fromEntries(all);
   return defined({
