@@ -80,8 +80,9 @@ it.each(['SET default_transaction_read_only = on', 'CONNECTION LIMIT 0'])(
     // Connections that were opened before this stay read-only, as those to the old writer after a failover.
     await expect.poll(site.stored, PATIENCE).toBe(1);
     await expect.poll(() => site.desk.condition.store, PATIENCE).toBe('reachable');
+    // The worker logs after it has told its condition.
+    await expect.poll(() => site.logged('store is back').length, PATIENCE).toBe(1);
     expect(site.logged('failures wait').length + site.logged('Failures wait').length).toBe(1);
-    expect(site.logged('store is back')).toHaveLength(1);
   },
   60_000,
 );
