@@ -1,5 +1,12 @@
+import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import { findDesk } from '../../build/apps.mjs';
 import { CommandError } from '../command.mjs';
+
+const desk = findDesk(join(import.meta.dirname, '../..'));
+
+/** First path segments that the engine handles before any page. No page of this command begins with `_`. */
+const RESERVED = ['api', 'assets', 'livez', 'readyz', 'metrics', ...desk.apps.map(({ name }) => name)];
 
 /** Irregular singulars: many:one. */
 const SINGULARS = new Map(
@@ -20,6 +27,11 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
  */
 export function parsePagePath(path) {
   const segments = path.split('/').filter((segment) => segment !== '' && !segment.endsWith('?'));
+  const [first = ''] = segments;
+  if (RESERVED.includes(first.toLowerCase()))
+    throw new CommandError(
+      `Spillway answers all paths that begin with /${first}, so a page there would never be shown.`,
+    );
   if (!/^(?:\/|(?:\/(?::[A-Za-z_]\w*\??|[A-Za-z0-9][\w-]*))+)$/.test(path)) {
     throw new CommandError(
       `"${path}" is not a path that this command can add. Use /words, /:parameters and /:optional? ones, such as /orders/:id. Add others manually.`,

@@ -47,6 +47,10 @@ it.each(['about', '/files/*', '/../a'])('the path %s is rejected with an explana
   expect(() => parsePagePath(path)).toThrow('is not a path that this command can add');
 });
 
+it.each(['/api/x', '/livez', '/Metrics'])('refuses %s, which a page would never get', (path) => {
+  expect(() => parsePagePath(path)).toThrow('so a page there would never be shown');
+});
+
 describe('names', () => {
   it.each(['Gauges', 'api/gauges', '7', ''])('of a resource cannot be "%s"', (name) => {
     expect(() => parseResource(name)).toThrow();
