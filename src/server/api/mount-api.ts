@@ -42,7 +42,7 @@ export function mountApi(api: ApiParts, options: MountOptions) {
   const described = implemented.length > 0 && document !== false ? describeApi(implemented, document, base) : undefined;
   const operations = [...implemented, ...(described?.implemented ?? [])].map(serveOperation);
   if (app) provideOperations(app, operations);
-  const find = createFinder(operations);
+  const find = createFinder(operations, base);
   return {
     /** Answers the operations and their document. It needs nothing of Express. */
     operations: serveOperations(find, { app, base, store, compress }),

@@ -20,7 +20,7 @@ function toRead(result: SchemaResult<unknown>): Read {
 }
 
 /** Reads the texts of a path, a search, headers or a form as the types that a schema expects. Files stay as they are. */
-type TextReader = (texts: Iterable<readonly [string, string | File]>) => Promise<Read>;
+type TextReader = (texts: Iterable<readonly [string, string | File]>) => Read | Promise<Read>;
 
 /** What a part of a request is without a schema. */
 export const UNREAD: Read = { value: undefined };
@@ -31,7 +31,7 @@ export const UNREAD: Read = { value: undefined };
  */
 export function createTextReader(schema: ApiSchema): TextReader {
   let members: readonly Fields[] | undefined;
-  return async function readTexts(given) {
+  return function readTexts(given) {
     members ??= toMembers(schema);
     const texts = [...given];
     const fields = members.length > 1 ? joinFields(members.filter((member) => fits(member, texts))) : members[0];
@@ -49,8 +49,10 @@ export function createTextReader(schema: ApiSchema): TextReader {
         values.set(name, toTyped(text, types));
       }
     }
-    const read = await readValue(schema, Object.fromEntries(values));
-    return Object.keys(errors).length > 0 ? { errors: { ...('errors' in read && read.errors), ...errors } } : read;
+    const read = readValue(schema, Object.fromEntries(values));
+    if (Object.keys(errors).length === 0) return read;
+    const addErrors = (read: Read): Read => ({ errors: { ...('errors' in read && read.errors), ...errors } });
+    return read instanceof Promise ? read.then(addErrors) : addErrors(read);
   };
 }
 

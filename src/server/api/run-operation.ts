@@ -91,15 +91,23 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     name,
     facts,
     limit: facts.limit && parseLimit(facts.limit, name),
-    /** @throws HttpError if the request is refused */
+    /**
+     * It only waits for promises: an `await` of a value that is there takes as long as a step.
+     *
+     * @throws HttpError if the request is refused
+     */
     async run(given: GivenInput, http?: HttpChecks): Promise<AnyReply | undefined> {
       const caller = auth && (await identify(auth, given, http));
       if (http?.admit) await http.admit(caller);
-      const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
+      let params = readParams ? readParams(Object.entries(given.params)) : UNREAD;
+      if (params instanceof Promise) params = await params;
       if ('errors' in params) throw notFoundHere();
-      const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
+      const asked = readQuery?.(given.query());
+      let query = asked?.query ?? UNREAD;
+      if (query instanceof Promise) query = await query;
       if ('errors' in query) throw new InvalidInput(400, 'The query is not valid.', query.errors);
-      const headers = readHeaders ? await readHeaders(toTexts(given.headers)) : UNREAD;
+      let headers = readHeaders ? readHeaders(toTexts(given.headers)) : UNREAD;
+      if (headers instanceof Promise) headers = await headers;
       if ('errors' in headers) throw new InvalidInput(400, 'A header of the request is not valid.', headers.errors);
       const sent = facts.body && (await given.body());
       const body = facts.body && (await (sent instanceof FormData ? readForm?.(sent) : readValue(facts.body, sent)));
@@ -111,16 +119,22 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
         headers: headers.value,
         body: body?.value,
         caller,
-        page,
+        page: asked?.page,
         match,
       };
       const input = new Input(given, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
-      const run = () => handle(input);
       const check = (reply: AnyReply) => checkReply(name, facts, reply);
-      return http && facts.idempotent ? http.once(caller, run, check) : check(await run());
+      if (http && facts.idempotent) return http.once(caller, () => handle(input), check);
+      const reply = handle(input);
+      return check(isPromise(reply) ? await reply : reply);
     },
   };
+}
+
+/** Also one of another library. */
+function isPromise(reply: AnyReply | Promise<AnyReply>): reply is Promise<AnyReply> {
+  return typeof (reply as Partial<Promise<AnyReply>> | undefined)?.then === 'function';
 }
 
 /** Also counts requests that are refused here. Those without a token must not use up what an address has for tokens. */
@@ -136,16 +150,16 @@ async function identify(auth: Auth, { headers, toRequest }: GivenInput, http: Ht
 }
 
 interface PagedQuery {
-  readonly query: Read;
+  readonly query: Read | Promise<Read>;
   readonly page?: { readonly cursor: string | undefined; readonly limit: number };
 }
 
-type QueryReader = (search: URLSearchParams) => Promise<PagedQuery>;
+type QueryReader = (search: URLSearchParams) => PagedQuery;
 
 function createQueryReader({ query, paged }: OperationFacts): QueryReader | undefined {
   const read = query && createTextReader(query);
-  if (!paged) return read && (async (search) => ({ query: await read(search) }));
-  return async (search): Promise<PagedQuery> => {
+  if (!paged) return read && ((search) => ({ query: read(search) }));
+  return (search): PagedQuery => {
     const own = [...search].filter(([name]) => name !== 'cursor' && name !== 'limit');
     if (search.getAll('cursor').length > 1) return { query: { errors: { cursor: 'Send it only once.' } } };
     const text = search.get('limit');
@@ -153,7 +167,7 @@ function createQueryReader({ query, paged }: OperationFacts): QueryReader | unde
     if (limit < 1 || limit > paged.max || search.getAll('limit').length > 1) {
       return { query: { errors: { limit: `Send a number from 1 to ${paged.max}, once.` } } };
     }
-    return { query: read ? await read(own) : UNREAD, page: { cursor: search.get('cursor') ?? undefined, limit } };
+    return { query: read ? read(own) : UNREAD, page: { cursor: search.get('cursor') ?? undefined, limit } };
   };
 }
 

@@ -9,7 +9,7 @@ import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { HttpError, methodNotAllowed, VisitorGone } from '../request/http-error.ts';
 import { decodePercent } from '../request/paths.ts';
 import type { ReceivedForm } from '../request/read-multipart.ts';
-import { addVary, matchesEtag } from '../request/request-headers.ts';
+import { addVary, chooseCoding, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-body.ts';
 import { isRead, onClose, STOPPING, type Step, toExpress } from '../request/step.ts';
@@ -23,6 +23,8 @@ import { type GivenInput, InvalidInput, type ServedOperation, toTag } from './ru
 
 interface Route {
   readonly pattern: string;
+  /** With the base, for the log and metrics. They look it up faster if it is the same text each time. */
+  readonly name: string;
   readonly byMethod: Map<string, ServedOperation>;
   readonly allow: string;
 }
@@ -52,7 +54,7 @@ export function nameOperation(find: FindOperations, base: string): Step {
   return function nameOperation(req, _res, next) {
     const info = requestInfo(req);
     const found = findBelow(base, info.path, find);
-    if (found) info.route = `${base}${found.route.pattern}`;
+    if (found) info.route = found.route.name;
     next();
   };
 }
@@ -72,7 +74,7 @@ export function serveOperations(find: FindOperations, { app, base, store, compre
     const found = findBelow(base, info.path, find);
     if (!found) return next();
     const { route, params } = found;
-    info.route = `${base}${route.pattern}`;
+    info.route = route.name;
     if (req.method === 'OPTIONS') return sendAllowed(res, route.allow);
     const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
     if (!operation) throw methodNotAllowed(route.allow);
@@ -141,7 +143,7 @@ function toSearchParams(target: string): URLSearchParams {
 }
 
 /** Finds the operations of a path. A step can guard it by its path, so case matters. A slash at the end does not. */
-export function createFinder(operations: readonly ServedOperation[]): FindOperations {
+export function createFinder(operations: readonly ServedOperation[], base: string): FindOperations {
   const routes = new Map<string, Route>();
   const names = new Set<string>();
   for (const operation of operations) {
@@ -158,7 +160,7 @@ export function createFinder(operations: readonly ServedOperation[]): FindOperat
     names.add(name);
     byMethod.set(method, operation);
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
-    routes.set(shape, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
+    routes.set(shape, { pattern: path, name: base + path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
   }
   const all = [...routes.values()];
   const fixed = new Map(
@@ -229,7 +231,7 @@ function send(
   }
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   const bytes = Buffer.byteLength(text);
-  if (bytes >= FEWEST_BYTES) compress?.(res);
+  if (bytes >= FEWEST_BYTES && chooseCoding(req)) compress?.(res);
   res.setHeader('Content-Length', bytes);
   res.end(text);
 }
