@@ -28,8 +28,16 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     log,
     'A request carries X-Forwarded headers or Forwarded from an address that is not trusted, so they are ignored. If that is your proxy, have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host (Forwarded is never read), and set TRUST_PROXY to its address.',
   );
+  const isAny = origins.configured.length === 0;
+  const isDevelopment = Boolean(process.env.SPILLWAY_DEV);
   // Nearly every request has the same host as the one before.
-  let last = { given: '', scheme: '', host: undefined as string | undefined };
+  let last = read('', 'http');
+
+  function read(given: string, scheme: 'http' | 'https') {
+    const host = toCheckedHost(given, scheme);
+    const origin = host === undefined ? undefined : isAny ? `${scheme}://${host}` : origins.forHost(host);
+    return { given, scheme, host, origin };
+  }
 
   return function hostCheck(req, res, next) {
     if (req.headers.host === undefined && req.httpVersion === '1.1')
@@ -39,20 +47,17 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     const scheme = readScheme(req, trusted);
     const given = readHost(req, trusted);
     if (given === undefined) return next(); // HTTP/1.0: the fallback remains
-    if (given !== last.given || scheme !== last.scheme) last = { given, scheme, host: toCheckedHost(given, scheme) };
-    const { host } = last;
+    if (given !== last.given || scheme !== last.scheme) last = read(given, scheme);
+    const { host, origin } = last;
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
-    const isAny = origins.configured.length === 0;
-    if (isAny && process.env.SPILLWAY_DEV && !DEV_HOST.test(host)) {
-      const name = `${scheme}://${host}`;
+    if (isAny && isDevelopment && !DEV_HOST.test(host)) {
       return refuse(
         req,
         res,
         421,
-        `npm run dev answers to localhost and IP addresses. Set PUBLIC_ORIGINS to ${name} and all others that you use.`,
+        `npm run dev answers to localhost and IP addresses. Set PUBLIC_ORIGINS to ${origin} and all others that you use.`,
       );
     }
-    const origin = isAny ? `${scheme}://${host}` : origins.forHost(host);
     if (origin === undefined) return refuse(req, res, 421);
     requestInfo(req).origin = origin;
     next();

@@ -111,7 +111,7 @@ export function chooseCoding({ headers }: IncomingMessage): Coding | undefined {
 /** Adds a name to `Vary`, like `response.vary()` of Express. */
 export function addVary(res: ServerResponse, name: string): void {
   const given = String(res.getHeader('Vary') ?? '');
-  const names = given.toLowerCase().split(',');
+  const names = given === '' ? [] : given.toLowerCase().split(',');
   if (names.some((one) => one.trim() === name.toLowerCase())) return;
   res.setHeader('Vary', given === '' ? name : `${given}, ${name}`);
 }
