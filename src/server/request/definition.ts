@@ -1,6 +1,6 @@
 /** A function of the product that Spillway calls, such as a loader. */
 export interface Definition {
-  /** From where it was defined. */
+  /** Made at the call that defined it, so that its stack says where. */
   readonly call: Error;
   /** `loader`, `actions.send`, or the name of an operation. */
   readonly part: string;
