@@ -96,7 +96,7 @@ describe('a request that waits for 100 Continue', () => {
   });
 });
 
-it.each<[what: string, path: string, caching: string | undefined]>([
+it.each([
   ['a route without a header', '/guests.csv', 'private, no-cache'],
   ['a route with one', '/public.csv', 'public, max-age=60'],
   ['files with an age', '/static/app.test.ts', 'public, max-age=3600'],
@@ -239,7 +239,7 @@ it.each<[where: string, parts: TestAppOptions]>([
   }
 });
 
-it.each<[what: string, parts: TestAppOptions]>([
+it.each([
   ['routes', { routes: Router().use('/mail', invitations()) }],
   ['API', { api: Router().use('/mail', invitations()) }],
   ['steps', { steps: [Router().use('/mail', invitations()), Router().use('/api/mail', invitations())] }],

@@ -185,7 +185,7 @@ describe('an operation', () => {
   const limited = operation({ ...GET, path: '/', limit: '0/min' });
   const others = { changePerson: operation({ ...GET, path: '/others' }) };
   const renamed = { drop: operation({ ...GET, method: 'DELETE', path: '/people/:personId' }) };
-  it.each<[string, () => unknown, string]>([
+  it.each([
     ['it is served twice', () => createTestApp({ api: [echo, echo] }), 'Two operations have PATCH /people/:id.'],
     [
       'another has its name',
@@ -507,7 +507,7 @@ describe('an idempotent operation', () => {
   it('runs again after a failure', () =>
     walk(start().app, ...[order('broken', A, 503), order('broken', A, 201, id(2)), order('broken', A, 201, id(2))]));
 
-  it.each<[why: string, item: string, detail: string, store: Partial<ApiStore>]>([
+  it.each([
     ['could not be kept', 'book', '', { keep: () => Promise.reject(new Error('no connection')) }],
     ['does not fit its schema', 'unfit', 'Its result is unknown', {}],
   ])('is not run twice if its response %s', async (_why, item, detail, store) => {

@@ -68,7 +68,7 @@ async function exchange(first: string, count = 0, then = ''): Promise<string> {
   return client.text;
 }
 
-it.each<[string, first: string, answers: number, broken: string, statuses: number[]]>([
+it.each([
   ['a broken body after its response', POST, 1, BROKEN, [200]],
   ['a broken body after the response to a HEAD', POST.replace('POST', 'HEAD'), 1, BROKEN, [200]],
   ['a broken body after the responses to requests before it', GET + GET + POST, 3, BROKEN, [200, 200, 200]],

@@ -147,7 +147,7 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
     return { ...reply, status: reply.status, problem: JSON.parse(reply.text), headers: reply.headers, lines };
   };
 
-  it.each<[object, number]>([
+  it.each([
     [Object.assign(new Error('canary'), { status: 409 }), 409],
     [Object.assign(new Error('canary'), { statusCode: 418 }), 418],
     [{ status: 404 }, 404],

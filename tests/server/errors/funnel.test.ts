@@ -59,7 +59,7 @@ function throwing(): Error {
   return Object.defineProperties(new Error('x'), Object.fromEntries(names.map((name) => [name, { get: trap }])));
 }
 
-it.each<[string, unknown]>([
+it.each([
   ['an object without a prototype', Object.create(null)],
   ['a revoked Proxy', revoked()],
   ['a Proxy that traps everything', new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap })],
@@ -211,7 +211,7 @@ describe('an error that is not a failure', () => {
     error: { kind, status, ...(message && { message }) },
   });
 
-  it.each<[unknown, object, reason: string]>([
+  it.each([
     [caught(() => redirect('/x?a=1')), { kind: 'redirect', status: 303, location: '/x?a=1' }, 'redirect'],
     [caught(() => notFound()), error('not-found', 404), 'not-found'],
     [caught(() => publicError(402, 'Pay first.')), error('public', 402, 'Pay first.'), 'public'],

@@ -16,7 +16,7 @@ async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string
 }
 
 /** The fields of each line, in their order, without those that every line has. */
-it.each<[string, line: string, headers: readonly string[], fields: string]>([
+it.each([
   ['a page', 'GET /orders?key=1', [], 'method path route status ms bytes address'],
   ['a HEAD', 'HEAD /orders', [], 'method path route status ms bytes address'],
   ['an unknown path', 'GET /nothing', [], 'method path status ms bytes address'],

@@ -95,7 +95,7 @@ describe('an overloaded server', () => {
 });
 
 describe('overload', () => {
-  it.each<[wait: number, pages: number, late: number, level: number, reason: string]>([
+  it.each([
     [0, 0, 0, 0, 'event-loop'],
     [250, 49, 400, 0.5, 'renders'],
     [0, 100, 999, 1, 'pages'],

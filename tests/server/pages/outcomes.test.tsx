@@ -417,7 +417,7 @@ it.each(PATHS)(
 );
 
 describe('the deadline', () => {
-  it.each<[string, Partial<TestPage>, string]>([
+  it.each([
     ['a guard', { server: { guard: hang } }, 'guard'],
     ['a loader', { server: { loader: hang } }, 'loader'],
     ['a shell', { view: () => use(never) }, 'render'],

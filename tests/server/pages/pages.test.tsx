@@ -7,7 +7,7 @@ import { startPages, type TestPage } from '../../support/pages-app.tsx';
 const FOREIGN = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
 const PAYING = { ...FOREIGN, Origin: 'https://pay.example' };
 
-it.each<[path: string, acted: string | undefined, headers?: Record<string, string>]>([
+it.each([
   ...[
     '/',
     '/orders',

@@ -10,7 +10,7 @@ function report(message: string, files: readonly string[] = [], name = 'Error'):
   };
 }
 
-it.each<[string, Seen, string]>([
+it.each([
   ['a control-flow response', report('redirect', [own], 'ControlFlowResponse'), 'outcome'],
   ['Chrome on resizing', report('ResizeObserver loop completed with undelivered notifications.'), 'resize-observer'],
   ['an extension in Chrome', report('x is null', [extension]), 'extension'],
@@ -45,7 +45,7 @@ it.each<[string, Seen, string]>([
   expect(ignoredReasonOf(seen)).toBe(reason);
 });
 
-it.each<[string, Seen]>([
+it.each([
   ['a failure of the app', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
   ['a request of a page that was ready', report('Failed to fetch', [], 'TypeError')],
   ['a chunk that does not load', report('TypeError: Failed to fetch dynamically imported module: /assets/a.js')],

@@ -110,7 +110,7 @@ describe('an envelope with an event', () => {
   });
 });
 
-it.each<[who: string, headers: Headers, status: number]>([
+it.each([
   ['no page', {}, 200],
   ['a page of this site', { 'Sec-Fetch-Site': 'same-origin', Origin: 'SELF' }, 200],
   ['a beacon of this site from an old browser', { Origin: 'SELF' }, 200],
@@ -147,7 +147,7 @@ describe('a body', () => {
     expect((await post(gzipSync(envelope), { 'Content-Encoding': 'gzip' })).status).toBe(200);
   });
 
-  it.each<[what: string, coding: string, body: Buffer, status: number]>([
+  it.each([
     ['a bomb', 'gzip', gzipSync(Buffer.alloc(50 * MiB)), 413],
     ['too much', 'deflate', deflateSync(Buffer.alloc(5 * MiB)), 413],
     ['a made-up coding', 'constructor', gzipSync('{}'), 415],
