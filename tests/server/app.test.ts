@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { implement } from '../../src/server/api/implement.ts';
 import { resource } from '../../src/server/api/resource.ts';
@@ -17,26 +17,24 @@ import { operation } from '../../src/shared/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer, type TestAppOptions } from '../support/app.ts';
 import { askRaw, listStatuses, openSocket, sendRaw } from '../support/raw-http.ts';
 
-describe('the API', () => {
-  it('answers an error with its digest and none of its details', async () => {
-    const { log, lines } = spyOnLog();
-    const reply = await request(createTestApp({ log })).get('/api/fail').expect(500);
-    const { digest, instance } = JSON.parse(reply.text);
-    expect(instance).toBe(`/failures/${reply.headers['x-error-digest']}`);
-    expect(instance).toMatch(new RegExp(`^/failures/${digest}-[0-9A-HJKMNP-TV-Z]{8}$`));
-    expect(JSON.stringify(reply.headers) + reply.text).not.toMatch(/canary|secret|\.ts|Error:/);
-    const line = lines.find((candidate) => candidate.digest === digest && candidate.stack !== undefined);
-    expect(line).toMatchObject({ origin: 'api', route: '/api/fail', requestId: reply.headers['x-request-id'] });
-  });
+it('the API answers an error with its digest and none of its details', async () => {
+  const { log, lines } = spyOnLog();
+  const reply = await request(createTestApp({ log })).get('/api/fail').expect(500);
+  const { digest, instance } = JSON.parse(reply.text);
+  expect(instance).toBe(`/failures/${reply.headers['x-error-digest']}`);
+  expect(instance).toMatch(new RegExp(`^/failures/${digest}-[0-9A-HJKMNP-TV-Z]{8}$`));
+  expect(JSON.stringify(reply.headers) + reply.text).not.toMatch(/canary|secret|\.ts|Error:/);
+  const line = lines.find((candidate) => candidate.digest === digest && candidate.stack !== undefined);
+  expect(line).toMatchObject({ origin: 'api', route: '/api/fail', requestId: reply.headers['x-request-id'] });
+});
 
-  it.each(['br', 'gzip', 'gzip, gzip'])('answers 415 to a body with Content-Encoding %s', async (encoding) => {
-    await request(createTestApp())
-      .post('/api/echo')
-      .set('Content-Encoding', encoding)
-      .type('json')
-      .send('{}')
-      .expect(415);
-  });
+it.each(['br', 'gzip', 'gzip, gzip'])('the API answers 415 to a body with Content-Encoding %s', async (encoding) => {
+  await request(createTestApp())
+    .post('/api/echo')
+    .set('Content-Encoding', encoding)
+    .type('json')
+    .send('{}')
+    .expect(415);
 });
 
 /** Reads the body by itself, unless it refuses the request. */
@@ -49,51 +47,49 @@ const readBody = express().use((req, res) => {
   req.on('end', () => res.send(`${size} bytes`));
 });
 
-describe('a request that waits for 100 Continue', () => {
-  const token = { name: 'ada', role: 'viewer', token: 'a' } as const;
-  const checked = checkPage({ trust: createProxyTrust(), checkToken: () => ({ kind: 'known', token }) });
+const token = { name: 'ada', role: 'viewer', token: 'a' } as const;
+const checked = checkPage({ trust: createProxyTrust(), checkToken: () => ({ kind: 'known', token }) });
 
-  const ask = async (line: string, headers: string[], parts: TestAppOptions = {}) => {
-    const { port } = await startTestServer({ fixed: [checked], ...parts });
-    const head = [line, 'Host: localhost', 'Connection: close', 'Expect: 100-continue', ...headers];
-    // A client sends the body once it gets 100.
-    const { socket, ...connection } = openSocket(port, `${head.join('\r\n')}\r\n\r\n`);
-    socket.once('data', (part: string) => void (part.startsWith('HTTP/1.1 100') && socket.write('{}')));
-    let text = '';
-    socket.on('data', (part: string) => {
-      text += part;
-    });
-    await connection.closed;
-    return text;
-  };
-  const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 2'];
-  const AUTHORIZED = ['Authorization: Bearer a', 'Content-Length: 2'];
-
-  it.each<[what: string, line: string, headers: string[], statuses: number[], parts?: TestAppOptions]>([
-    ['an operation', 'POST /api/echo', JSON_BODY, [100, 200]],
-    ['a route', 'POST /x', JSON_BODY, [100, 200], { routes: readBody }],
-    ['an existing app', 'POST /x', JSON_BODY, [100, 200], { existingApp: { app: readBody } }],
-    ['the check of proxies', 'POST /_check', AUTHORIZED, [100, 200]],
-    ['a foreign site', 'POST /api/echo', [...JSON_BODY, 'Sec-Fetch-Site: cross-site', 'Cookie: a=1'], [403]],
-    ['no operation', 'POST /api/none', JSON_BODY, [404]],
-    ['another method', 'POST /api/fail', JSON_BODY, [405]],
-    ['a large body', 'POST /api/echo', ['Content-Type: application/json', 'Content-Length: 5000000'], [413]],
-    ['another type', 'POST /api/echo', ['Content-Type: text/plain', 'Content-Length: 2'], [415]],
-    ['a route that refuses', 'POST /closed', JSON_BODY, [401], { routes: readBody }],
-    ['a step that refuses', 'POST /x', JSON_BODY, [403], { steps: [(_req, res) => void res.sendStatus(403)] }],
-    ['a check without a token', 'POST /_check', ['Content-Length: 2'], [404]],
-  ])(
-    'gets it if its body is read, and not if it is refused unread: %s',
-    async (_what, line, headers, statuses, parts) => {
-      expect(listStatuses(await ask(`${line} HTTP/1.1`, headers, parts))).toEqual(statuses);
-    },
-  );
-
-  it('does not get it with HTTP/1.0', async () => {
-    const { port } = await startTestServer();
-    const head = ['POST /api/echo HTTP/1.0', 'Host: localhost', 'Expect: 100-continue', ...JSON_BODY];
-    expect(listStatuses(await sendRaw(port, `${head.join('\r\n')}\r\n\r\n{}`))).toEqual([200]);
+const ask = async (line: string, headers: string[], parts: TestAppOptions = {}) => {
+  const { port } = await startTestServer({ fixed: [checked], ...parts });
+  const head = [line, 'Host: localhost', 'Connection: close', 'Expect: 100-continue', ...headers];
+  // A client sends the body once it gets 100.
+  const { socket, ...connection } = openSocket(port, `${head.join('\r\n')}\r\n\r\n`);
+  socket.once('data', (part: string) => void (part.startsWith('HTTP/1.1 100') && socket.write('{}')));
+  let text = '';
+  socket.on('data', (part: string) => {
+    text += part;
   });
+  await connection.closed;
+  return text;
+};
+const JSON_BODY = ['Content-Type: application/json', 'Content-Length: 2'];
+const AUTHORIZED = ['Authorization: Bearer a', 'Content-Length: 2'];
+
+it.each<[what: string, line: string, headers: string[], statuses: number[], parts?: TestAppOptions]>([
+  ['an operation', 'POST /api/echo', JSON_BODY, [100, 200]],
+  ['a route', 'POST /x', JSON_BODY, [100, 200], { routes: readBody }],
+  ['an existing app', 'POST /x', JSON_BODY, [100, 200], { existingApp: { app: readBody } }],
+  ['the check of proxies', 'POST /_check', AUTHORIZED, [100, 200]],
+  ['a foreign site', 'POST /api/echo', [...JSON_BODY, 'Sec-Fetch-Site: cross-site', 'Cookie: a=1'], [403]],
+  ['no operation', 'POST /api/none', JSON_BODY, [404]],
+  ['another method', 'POST /api/fail', JSON_BODY, [405]],
+  ['a large body', 'POST /api/echo', ['Content-Type: application/json', 'Content-Length: 5000000'], [413]],
+  ['another type', 'POST /api/echo', ['Content-Type: text/plain', 'Content-Length: 2'], [415]],
+  ['a route that refuses', 'POST /closed', JSON_BODY, [401], { routes: readBody }],
+  ['a step that refuses', 'POST /x', JSON_BODY, [403], { steps: [(_req, res) => void res.sendStatus(403)] }],
+  ['a check without a token', 'POST /_check', ['Content-Length: 2'], [404]],
+])(
+  'a request that waits for 100 Continue gets it if its body is read, and not if it is refused unread: %s',
+  async (_what, line, headers, statuses, parts) => {
+    expect(listStatuses(await ask(`${line} HTTP/1.1`, headers, parts))).toEqual(statuses);
+  },
+);
+
+it('a request that waits for 100 Continue does not get it with HTTP/1.0', async () => {
+  const { port } = await startTestServer();
+  const head = ['POST /api/echo HTTP/1.0', 'Host: localhost', 'Expect: 100-continue', ...JSON_BODY];
+  expect(listStatuses(await sendRaw(port, `${head.join('\r\n')}\r\n\r\n{}`))).toEqual([200]);
 });
 
 it.each([

@@ -253,58 +253,56 @@ describe('an operation', () => {
   );
 });
 
-describe('the version of a reply', () => {
-  const list = { list: operation({ ...get200(z.array(Person)), path: '/list' }) };
-  /** fetch() sends `no-cache` with a condition. */
-  const known = (etag: string) => ({ 'If-None-Match': etag, 'Cache-Control': 'no-cache' });
+const list = { list: operation({ ...get200(z.array(Person)), path: '/list' }) };
+/** fetch() sends `no-cache` with a condition. */
+const known = (etag: string) => ({ 'If-None-Match': etag, 'Cache-Control': 'no-cache' });
 
-  it('is compared before the handler runs if it is cheap, and is a hash by default', async () => {
-    let handled = 0;
-    let version = 'first one';
-    const handle = () => {
-      handled += 1;
-      return { status: 200 as const, body: [] };
-    };
-    const app = serve(list, { list: { version: async () => version, handle } });
-    await walk(app, ['GET /list', {}, 200, { headers: { etag: 'W/"first%20one"' } }]);
-    await walk(app, ['GET /list', known('W/"first%20one"'), 304]);
-    expect(handled).toBe(1);
-    version = 'second';
-    await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
-    const plain = serve(list, { list: handle });
-    const { etag = '' } = (await ask(plain, 'GET /list')).headers;
-    await walk(plain, ['GET /list', known(etag), 304]);
-  });
+it('the version of a reply is compared before the handler runs if it is cheap, and is a hash by default', async () => {
+  let handled = 0;
+  let version = 'first one';
+  const handle = () => {
+    handled += 1;
+    return { status: 200 as const, body: [] };
+  };
+  const app = serve(list, { list: { version: async () => version, handle } });
+  await walk(app, ['GET /list', {}, 200, { headers: { etag: 'W/"first%20one"' } }]);
+  await walk(app, ['GET /list', known('W/"first%20one"'), 304]);
+  expect(handled).toBe(1);
+  version = 'second';
+  await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
+  const plain = serve(list, { list: handle });
+  const { etag = '' } = (await ask(plain, 'GET /list')).headers;
+  await walk(plain, ['GET /list', known(etag), 304]);
+});
 
-  it('protects a change, if the caller sends the version that it knows', () => {
-    let stored = 1;
-    const one = {
-      read: operation({ ...get200(z.object({ text: z.string() })), path: '/one' }),
-      change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
-    };
-    const text = 'x'.repeat(5000);
-    const version = () => String(stored);
-    const part = implement(one, {
-      read: { version, handle: () => ({ status: 200, body: { text }, version: version() }) },
-      change({ match }) {
-        match(String(stored));
-        stored += 1;
-        return { status: 204, version: String(stored) };
-      },
-    });
-    const headers = { etag: 'W/"1"' };
-    return walk(
-      createTestApp({ api: [part], compression: true }),
-      ['GET /one', { 'Accept-Encoding': 'gzip' }, 200, { headers: { ...headers, 'content-encoding': 'gzip' } }],
-      ['GET /one', known('W/"1"'), 304, { headers }],
-      ['PUT /one', { 'If-Match': 'W/"1"' }, 204, { headers: { etag: 'W/"2"' } }],
-      ['PUT /one', { 'If-Match': 'W/"1"' }, 412],
-      ['PUT /one', { 'If-Match': '' }, 412],
-      ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
-      ['PUT /one', { 'If-Match': '*' }, 204],
-      ['PUT /one', {}, 204],
-    );
+it('the version of a reply protects a change, if the caller sends the version that it knows', () => {
+  let stored = 1;
+  const one = {
+    read: operation({ ...get200(z.object({ text: z.string() })), path: '/one' }),
+    change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
+  };
+  const text = 'x'.repeat(5000);
+  const version = () => String(stored);
+  const part = implement(one, {
+    read: { version, handle: () => ({ status: 200, body: { text }, version: version() }) },
+    change({ match }) {
+      match(String(stored));
+      stored += 1;
+      return { status: 204, version: String(stored) };
+    },
   });
+  const headers = { etag: 'W/"1"' };
+  return walk(
+    createTestApp({ api: [part], compression: true }),
+    ['GET /one', { 'Accept-Encoding': 'gzip' }, 200, { headers: { ...headers, 'content-encoding': 'gzip' } }],
+    ['GET /one', known('W/"1"'), 304, { headers }],
+    ['PUT /one', { 'If-Match': 'W/"1"' }, 204, { headers: { etag: 'W/"2"' } }],
+    ['PUT /one', { 'If-Match': 'W/"1"' }, 412],
+    ['PUT /one', { 'If-Match': '' }, 412],
+    ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
+    ['PUT /one', { 'If-Match': '*' }, 204],
+    ['PUT /one', {}, 204],
+  );
 });
 
 it('a list has pages, which follow each other by links', async () => {
@@ -338,42 +336,40 @@ it('a list has pages, which follow each other by links', async () => {
   expect((await ask(app, 'GET /numbers?cursor=3')).headers.link).toBeUndefined();
 });
 
-describe('a caller', () => {
-  const operations = {
-    whoAmI: operation({ ...get200(z.object({ name: z.string() })), path: '/me' }),
-    ping: operation({ ...GET, path: '/ping', isOpen: true }),
-  };
-  const start = (auth: ReturnType<typeof bearer<{ id: number; name: string }>>) => {
-    const whoAmI = ({ caller: { name } }: { caller: { name: string } }) => ({ status: 200 as const, body: { name } });
-    return createTestApp({ api: [implement(operations, { whoAmI, ping: done }, { auth })] });
-  };
-  const ada = { id: 7, name: 'Ada' };
+const operations = {
+  whoAmI: operation({ ...get200(z.object({ name: z.string() })), path: '/me' }),
+  ping: operation({ ...GET, path: '/ping', isOpen: true }),
+};
+const start = (auth: ReturnType<typeof bearer<{ id: number; name: string }>>) => {
+  const whoAmI = ({ caller: { name } }: { caller: { name: string } }) => ({ status: 200 as const, body: { name } });
+  return createTestApp({ api: [implement(operations, { whoAmI, ping: done }, { auth })] });
+};
+const ada = { id: 7, name: 'Ada' };
 
-  it('is found by a token', () => {
-    const refused = (challenge: string) => ({
-      type: 'application/problem+json',
-      headers: { 'www-authenticate': `Bearer realm="api"${challenge}` },
-    });
-    return walk(
-      start(bearer(async (token) => (token === 'secret-token' ? ada : undefined))),
-      ['GET /me', { Authorization: 'Bearer secret-token' }, 200, { body: { name: 'Ada' } }],
-      ['GET /me', { Authorization: 'bearer  secret-token ' }, 200],
-      ['GET /me', { Authorization: 'Bearer other' }, 401, refused(', error="invalid_token"')],
-      ['GET /me', {}, 401, refused('')],
-      ...['', 'Bearer', 'Basic secret-token', 'secret-token', 'Bearer secret-token x'].map(
-        (Authorization): Step => ['GET /me', { Authorization }, 401],
-      ),
-      ['GET /ping', {}, 204],
-    );
+it('a caller is found by a token', () => {
+  const refused = (challenge: string) => ({
+    type: 'application/problem+json',
+    headers: { 'www-authenticate': `Bearer realm="api"${challenge}` },
   });
-
-  it('is found by a session', () =>
-    walk(
-      start(session((req) => (req.headers.cookie === 'sid=1' ? ada : undefined), 'sid')),
-      ['GET /me', { Cookie: 'sid=1' }, 200, { body: { name: 'Ada' } }],
-      ['GET /me', {}, 401, { headers: { 'www-authenticate': 'Cookie realm="api"' } }],
-    ));
+  return walk(
+    start(bearer(async (token) => (token === 'secret-token' ? ada : undefined))),
+    ['GET /me', { Authorization: 'Bearer secret-token' }, 200, { body: { name: 'Ada' } }],
+    ['GET /me', { Authorization: 'bearer  secret-token ' }, 200],
+    ['GET /me', { Authorization: 'Bearer other' }, 401, refused(', error="invalid_token"')],
+    ['GET /me', {}, 401, refused('')],
+    ...['', 'Bearer', 'Basic secret-token', 'secret-token', 'Bearer secret-token x'].map(
+      (Authorization): Step => ['GET /me', { Authorization }, 401],
+    ),
+    ['GET /ping', {}, 204],
+  );
 });
+
+it('a caller is found by a session', () =>
+  walk(
+    start(session((req) => (req.headers.cookie === 'sid=1' ? ada : undefined), 'sid')),
+    ['GET /me', { Cookie: 'sid=1' }, 200, { body: { name: 'Ada' } }],
+    ['GET /me', {}, 401, { headers: { 'www-authenticate': 'Cookie realm="api"' } }],
+  ));
 
 describe('a limit', () => {
   const limited = {

@@ -87,52 +87,50 @@ describe.each([true, false])('with compression: %s', (compression) => {
   });
 });
 
-describe('a download', () => {
-  const file = join(createFolder(afterAll), 'large.bin');
-  writeFileSync(file, Buffer.alloc(16 * MiB));
+const file = join(createFolder(afterAll), 'large.bin');
+writeFileSync(file, Buffer.alloc(16 * MiB));
 
-  /** @returns the failures that were logged after the response closed */
-  async function download(send: (res: Response) => unknown, read: (port: number) => Promise<unknown>) {
-    const { log, lines } = spyOnLog();
-    const closed = Promise.withResolvers<void>();
-    const routes: RequestHandler = (_req, res) => {
-      res.on('close', closed.resolve);
-      return send(res);
-    };
-    const { port } = await startTestServer({ log, routes });
-    await read(port);
-    await closed.promise;
-    await sleep(100); // until an error would be passed on
-    return lines.filter(({ digest }) => digest !== undefined);
-  }
-
-  const leave = async (port: number) => {
-    const controller = new AbortController();
-    const reply = await fetch(`http://127.0.0.1:${port}/x`, controller);
-    await reply.body?.getReader().read();
-    controller.abort();
+/** @returns the failures that were logged after the response closed */
+async function download(send: (res: Response) => unknown, read: (port: number) => Promise<unknown>) {
+  const { log, lines } = spyOnLog();
+  const closed = Promise.withResolvers<void>();
+  const routes: RequestHandler = (_req, res) => {
+    res.on('close', closed.resolve);
+    return send(res);
   };
+  const { port } = await startTestServer({ log, routes });
+  await read(port);
+  await closed.promise;
+  await sleep(100); // until an error would be passed on
+  return lines.filter(({ digest }) => digest !== undefined);
+}
 
-  it.each<[string, (res: Response) => unknown]>([
-    ['sendFile()', (res) => void res.sendFile(file, (error) => error && res.req.next?.(error))],
-    ['pipeline()', (res) => pipeline(createReadStream(file), res)],
-  ])('by %s that the visitor cancels is not a failure', async (_name, send) => {
-    expect(await download(send, leave)).toEqual([]);
-  });
+const leave = async (port: number) => {
+  const controller = new AbortController();
+  const reply = await fetch(`http://127.0.0.1:${port}/x`, controller);
+  await reply.body?.getReader().read();
+  controller.abort();
+};
 
-  it('whose source ends too early is one', async () => {
-    const broken = new Readable({ read() {} });
-    const send = (res: Response) => {
-      broken.push('x');
-      setTimeout(() => broken.destroy(), 20);
-      return pipeline(broken, res);
-    };
-    const failures = await download(send, async (port) => {
-      const reply = await fetch(`http://127.0.0.1:${port}/x`);
-      await reply.text().catch(() => undefined);
-    });
-    expect(failures).toHaveLength(1);
+it.each<[string, (res: Response) => unknown]>([
+  ['sendFile()', (res) => void res.sendFile(file, (error) => error && res.req.next?.(error))],
+  ['pipeline()', (res) => pipeline(createReadStream(file), res)],
+])('a download by %s that the visitor cancels is not a failure', async (_name, send) => {
+  expect(await download(send, leave)).toEqual([]);
+});
+
+it('a download whose source ends too early is a failure', async () => {
+  const broken = new Readable({ read() {} });
+  const send = (res: Response) => {
+    broken.push('x');
+    setTimeout(() => broken.destroy(), 20);
+    return pipeline(broken, res);
+  };
+  const failures = await download(send, async (port) => {
+    const reply = await fetch(`http://127.0.0.1:${port}/x`);
+    await reply.text().catch(() => undefined);
   });
+  expect(failures).toHaveLength(1);
 });
 
 describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {

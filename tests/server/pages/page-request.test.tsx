@@ -20,33 +20,34 @@ const VISITORS = [
   ['the page data', '/_data/page'],
 ] as const;
 
-describe('a visitor who leaves', () => {
-  it.each([
-    ...VISITORS.map(([name, path]) => [name, path, true] as const),
-    ['a page whose loader ignores the signal', '/page', false] as const,
-  ])('before %s is loaded stops the loader, and nothing is rendered', async (_name, path, obeys) => {
-    const called = createGate<Request>();
-    const aborted = createGate<unknown>();
-    const view = vi.fn(() => <p>page</p>);
-    async function loader({ request, signal }: LoaderArgs) {
-      called.resolve(request);
-      signal.addEventListener('abort', () => aborted.resolve(signal.reason));
-      await (obeys ? sleep(5000, undefined, { signal }) : aborted.promise);
-    }
-    const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }]);
-    const asked = app.open(path);
-    asked.on('error', () => {}).end();
-    const { signal } = await called.promise;
-    expect(signal.aborted).toBe(false);
-    asked.destroy();
-    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
-    expect(signal.aborted).toBe(true);
-    await until(() => app.lines.some(({ msg, gone }) => msg === 'request' && gone === true), 'the line of the request');
-    await sleep(20);
-    expect([view.mock.calls, app.failures()]).toEqual([[], []]);
-  });
+it.each([
+  ...VISITORS.map(([name, path]) => [name, path, true] as const),
+  ['a page whose loader ignores the signal', '/page', false] as const,
+])('a visitor who leaves before %s is loaded stops the loader, and nothing is rendered', async (_name, path, obeys) => {
+  const called = createGate<Request>();
+  const aborted = createGate<unknown>();
+  const view = vi.fn(() => <p>page</p>);
+  async function loader({ request, signal }: LoaderArgs) {
+    called.resolve(request);
+    signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+    await (obeys ? sleep(5000, undefined, { signal }) : aborted.promise);
+  }
+  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }]);
+  const asked = app.open(path);
+  asked.on('error', () => {}).end();
+  const { signal } = await called.promise;
+  expect(signal.aborted).toBe(false);
+  asked.destroy();
+  expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
+  expect(signal.aborted).toBe(true);
+  await until(() => app.lines.some(({ msg, gone }) => msg === 'request' && gone === true), 'the line of the request');
+  await sleep(20);
+  expect([view.mock.calls, app.failures()]).toEqual([[], []]);
+});
 
-  it.each(VISITORS)('while %s is streamed stops what is deferred, which is no failure', async (_name, path) => {
+it.each(VISITORS)(
+  'a visitor who leaves while %s is streamed stops what is deferred, which is no failure',
+  async (_name, path) => {
     const stopped = createGate<unknown>();
     const loader = ({ signal }: LoaderArgs) => ({ late: sleep(5000, 'late', { signal }).catch(stopped.resolve) });
     const app = await startPages([{ id: 'page', path: '/page', view: Page, server: { loader } }]);
@@ -56,8 +57,8 @@ describe('a visitor who leaves', () => {
     expect(await stopped.promise).toMatchObject({ name: 'AbortError' });
     await until(() => app.lines.some(({ msg, gone }) => msg === 'request' && gone === true), 'the line of the request');
     expect(app.failures()).toEqual([]);
-  });
-});
+  },
+);
 
 it.each([
   ['a loader', { loader: () => null }],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ignoredReasonOf, isNotFoundTransaction, type Seen } from '../../../src/server/reports/ignored-errors.ts';
 
 const own = 'client/assets/home-X7K2QM2X.js';
@@ -67,18 +67,16 @@ it.each([
   expect(ignoredReasonOf(seen)).toBeUndefined();
 });
 
-describe('transactions', () => {
-  it.each([
-    [{ contexts: { trace: { status: 'not_found' } } }, true],
-    [{ contexts: { response: { status_code: 404 } } }, true],
-    [{ contexts: { trace: { data: { 'http.response.status_code': 404 } } } }, true],
-    [{ tags: { 'http.status_code': '404' } }, true],
-    [{ contexts: { trace: { status: 'ok' }, response: { status_code: 200 } } }, false],
-    [{ contexts: { trace: { status: 'internal_error' } }, tags: { 'http.status_code': 500 } }, false],
-    [{ transaction: '/404' }, false],
-    [null, false],
-    ['404', false],
-  ])('%j: %s', (payload, expected) => {
-    expect(isNotFoundTransaction(payload)).toBe(expected);
-  });
+it.each([
+  [{ contexts: { trace: { status: 'not_found' } } }, true],
+  [{ contexts: { response: { status_code: 404 } } }, true],
+  [{ contexts: { trace: { data: { 'http.response.status_code': 404 } } } }, true],
+  [{ tags: { 'http.status_code': '404' } }, true],
+  [{ contexts: { trace: { status: 'ok' }, response: { status_code: 200 } } }, false],
+  [{ contexts: { trace: { status: 'internal_error' } }, tags: { 'http.status_code': 500 } }, false],
+  [{ transaction: '/404' }, false],
+  [null, false],
+  ['404', false],
+])('transactions %j: %s', (payload, expected) => {
+  expect(isNotFoundTransaction(payload)).toBe(expected);
 });
