@@ -254,7 +254,7 @@ it.each([
   expect(failed).toMatchObject({ route: `${base}/broken/:token`, path: `${base}/broken/[redacted]` });
 });
 
-function invitations(): Router {
+function invitations() {
   return Router()
     .get('/invitations/:token', (_req, res) => void res.send('ok'))
     .get('/broken/:token', raise);

@@ -38,7 +38,7 @@ function ask(app: App, line: string, { body, ...headers }: Sent = {}): request.T
 type Step = readonly [line: string, sent: Sent, status: number, expected?: object];
 
 /** Sends one request after the other. */
-async function walk(app: App, ...steps: readonly Step[]): Promise<void> {
+async function walk(app: App, ...steps: readonly Step[]) {
   for (const [line, sent, status, expected] of steps) {
     const reply = await ask(app, line, sent);
     expect(reply, `${line}: ${reply.text}`).toMatchObject({ status, ...expected });

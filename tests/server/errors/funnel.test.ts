@@ -24,7 +24,7 @@ function createTestFunnel(options: Partial<Parameters<typeof createFunnel>[1]> =
   return { funnel, fail, addressOf, lines };
 }
 
-function createInfo(headers = {}, isSignedIn = false): RequestInfo {
+function createInfo(headers = {}, isSignedIn = false) {
   const facts = { headers, requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' };
   return Object.assign(new RequestInfo(facts), { isSignedIn });
 }
@@ -48,13 +48,13 @@ function revoked(): unknown {
   return proxy;
 }
 
-function cyclic(): Error {
+function cyclic() {
   const first = new Error('first');
   first.cause = new Error('second', { cause: first });
   return first;
 }
 
-function throwing(): Error {
+function throwing() {
   const names = ['message', 'name', 'stack', 'cause', 'status', 'expose', 'type', 'code', 'errors'];
   return Object.defineProperties(new Error('x'), Object.fromEntries(names.map((name) => [name, { get: trap }])));
 }

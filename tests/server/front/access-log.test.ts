@@ -9,7 +9,7 @@ import { askRaw, openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 /** Waits for the line of a request. */
-async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string): Promise<Record<string, unknown>> {
+async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string) {
   const find = () => lines.find(({ msg, path }) => msg === 'request' && (wanted ?? path) === path);
   await until(() => find() !== undefined, 'the line of the request');
   return find() ?? expect.unreachable();

@@ -87,7 +87,7 @@ it('a part of a file is not compressed, and a compressed file offers no parts', 
 
 describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) => {
   /** Uses `fetch`, which decompresses while it reads. */
-  async function fetchFrom(handler: RequestHandler): Promise<Response> {
+  async function fetchFrom(handler: RequestHandler) {
     const port = await listenInTest(createServer(express().use(compress, handler)));
     return fetch(`http://127.0.0.1:${port}/`, { headers: { 'accept-encoding': encoding } });
   }

@@ -30,7 +30,7 @@ const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;
 /** Starts the app without Spillway. @returns its port */
 const startAlone = (app: RequestListener) => listenInTest(createServer(app));
 
-async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}): Promise<number> {
+async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}) {
   const { port } = await startTestServer({ existingApp: { app, rawPaths }, ...options });
   return port;
 }
@@ -267,7 +267,7 @@ it.each([
   expect([status, 308, 400]).toContain(strict.status);
 });
 
-function writeApp(text: string): string {
+function writeApp(text: string) {
   const root = createFolder(onTestFinished);
   symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'));
   writeFileSync(join(root, 'app.cjs'), text);

@@ -93,7 +93,7 @@ const PARTS: readonly [string, string, (end: () => never) => Partial<TestPage>][
 ];
 
 /** The address of the only failure. */
-function addressOf(app: PagesApp): string {
+function addressOf(app: PagesApp) {
   const [failure, ...more] = app.failures();
   expect(more).toEqual([]);
   return `${failure?.digest}-${failure?.occurrence}`;
@@ -250,7 +250,7 @@ describe('a failure', () => {
   });
 
   it('of a layout’s component, outside its page, replaces the layout', async () => {
-    const Broken = (): ReactNode => fail();
+    const Broken = () => fail();
     const view = () => [<Outlet key="page" />, <Broken key="broken" />];
     const page: TestPage = { id: 'page', path: '/page', view: () => <p>fine</p> };
     const app = await startPages([{ id: 'root', view: Layout, children: [{ id: 'inner', view, children: [page] }] }]);
@@ -312,7 +312,7 @@ describe('a failure', () => {
 
   it('of a promise does not end the process while another loader is running', async () => {
     const unhandled: unknown[] = [];
-    const listen = (reason: unknown): void => void unhandled.push(reason);
+    const listen = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', listen);
     const loader = () => ({ deep: [new Map([['late', Promise.reject(new CanaryError())]])] });
     const app = await startPages(within({ server: { loader: () => sleep(60, 'slow') } }, { loader }));
@@ -327,7 +327,7 @@ describe('a failure', () => {
 
 describe('error pages', () => {
   it("are the route's own if it has one", async () => {
-    const ErrorBoundary = (): ReactNode => {
+    const ErrorBoundary = () => {
       const { kind, digest } = usePageError();
       return <aside>{`${kind} ${digest}`}</aside>;
     };

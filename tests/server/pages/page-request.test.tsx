@@ -82,7 +82,7 @@ it.each([
 
 it('the arguments of a loader are the same for all parts of a request, and can be spread', async () => {
   const seen: LoaderArgs[] = [];
-  const note = (args: LoaderArgs): void => void seen.push(args, { ...args });
+  const note = (args: LoaderArgs) => void seen.push(args, { ...args });
   const part = { guard: note, loader: note };
   const app = await startPages([{ id: 'a', server: part, children: [{ id: 'b', path: '/b/:id', server: part }] }], {
     createContext: async ({ request }) => ({ user: request.headers['x-user'] }),
@@ -104,7 +104,7 @@ const PREFETCH = { Purpose: 'prefetch' };
 describe('a prefetch', () => {
   it('is known to guards and loaders, whether a link or the browser began it', async () => {
     const seen: boolean[] = [];
-    const note = ({ isPrefetch }: LoaderArgs): void => void seen.push(isPrefetch);
+    const note = ({ isPrefetch }: LoaderArgs) => void seen.push(isPrefetch);
     const server = { guard: note, loader: note };
     const app = await startPages([{ id: 'a', path: '/a', server }]);
     const data = '/_data/a';

@@ -43,7 +43,7 @@ const REQUESTS = [
   ['the API', 'GET', '/api/echo'],
 ] as const;
 
-function write(method: string, path: string): string {
+function write(method: string, path: string) {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b';
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: who=x\r\n${method === 'POST' ? form : '\r\n'}`;
 }
@@ -79,7 +79,7 @@ it.each(REQUESTS)(
   },
 );
 
-function countLines(app: PagesApp): number {
+function countLines(app: PagesApp) {
   return app.lines.filter(({ msg }) => msg === 'request').length;
 }
 

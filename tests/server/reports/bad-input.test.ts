@@ -23,7 +23,7 @@ afterAll(() => {
   trap.close();
 });
 
-function post(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<Response> {
+function post(body: string | Uint8Array, headers: Record<string, string> = {}) {
   return fetch(`${site.origin}/_report`, {
     method: 'POST',
     body: new Uint8Array(Buffer.from(body as string)),

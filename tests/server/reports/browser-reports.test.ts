@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => site.close());
 
-async function post(body: unknown, type = 'application/reports+json', headers: object = {}): Promise<number> {
+async function post(body: unknown, type = 'application/reports+json', headers: object = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const sent = { 'Content-Type': type, ...headers };
   return (await fetch(`${site.origin}/_report/browser`, { method: 'POST', body: text, headers: sent })).status;

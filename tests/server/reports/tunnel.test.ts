@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string>>;
 const post = (body: Uint8Array | string, headers: Headers = {}, { origin } = site) =>
   fetch(`${origin}/_report`, { method: 'POST', body: body as BodyInit, headers });
 
-async function start(options: Parameters<typeof startTunnelSite>[0]): Promise<TunnelSite> {
+async function start(options: Parameters<typeof startTunnelSite>[0]) {
   const other = await startTunnelSite(options);
   onTestFinished(() => other.close());
   return other;

@@ -50,7 +50,7 @@ async function start({ use, decode, onPiece, place = 'memory', ...limits }: Site
   }
 
   /** @returns the status of the response to a complete body */
-  async function post(sender: string, length = 20 * KiB): Promise<number> {
+  async function post(sender: string, length = 20 * KiB) {
     const body = begin(sender, length, length);
     await until(() => body.text.includes('\r\n\r\n') || body.isClosed, 'an answer');
     body.socket.destroy();

@@ -8,7 +8,7 @@ import { RequestInfo, setRequestInfo } from '../../../../src/server/request/requ
 const FORM = 'application/x-www-form-urlencoded';
 const PART = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
 
-async function readForm(request: Request, limit: number): Promise<FormData> {
+async function readForm(request: Request, limit: number) {
   setRequestInfo(request, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
   const response = new ServerResponse(request) as Response;
   const { form } = await readFormOf({ request, response, limit });

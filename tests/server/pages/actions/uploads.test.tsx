@@ -22,7 +22,7 @@ import { until } from '../../../support/until.ts';
 const TYPE = { 'Content-Type': 'multipart/form-data; boundary=b' };
 const END = '\r\n--b--\r\n';
 
-function field(name: string, value: string): string {
+function field(name: string, value: string) {
   return `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 }
 
@@ -228,7 +228,7 @@ describe('a form is refused, and leaves nothing on disk,', () => {
 const FOLDER = JSON.stringify(join(import.meta.dirname, '../../../../src/server/request/upload-folder.ts'));
 
 /** Runs a process that has received a form, with the id of this one, as in containers. @returns the form's folder */
-function run(folder: string, end: string): string {
+function run(folder: string, end: string) {
   const script = `const self = process.pid; Object.defineProperty(process, 'pid', { value: ${process.pid} });
       const { createUploadFolder, openUploads } = await import(${FOLDER});
       openUploads(${JSON.stringify(folder)}); console.log(await createUploadFolder()); ${end}`;
@@ -240,7 +240,7 @@ function run(folder: string, end: string): string {
 }
 const runKilled = (folder: string) => run(folder, 'process.kill(self, "SIGKILL"); await new Promise(() => {});');
 
-function age(form: string): void {
+function age(form: string) {
   const twoHoursAgo = Date.now() / 1000 - 7200;
   utimesSync(join(form, '..'), twoHoursAgo, twoHoursAgo);
 }

@@ -83,7 +83,7 @@ it('a deferred value that no component awaits is sent before the document ends',
 });
 
 const ROWS = 60;
-const text = (row: number): string => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
+const text = (row: number) => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
 
 function Rows() {
   const { rows } = useData<{ rows: Promise<string>[] }>();
