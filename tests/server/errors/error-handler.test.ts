@@ -39,34 +39,29 @@ it.each([
   const teapot = () => {
     throw new HttpError(418, 'Tea.');
   };
-  const reply = await ask(teapot).set({ Accept: accept, 'Content-Type': type }).expect(418);
+  const reply = await ask(teapot)
+    .set({ Accept: accept, 'Content-Type': type })
+    .expect(418, json ? /"detail":"Tea\."/ : /./);
   expect(reply.headers['content-type']?.includes('problem+json')).toBe(json);
 });
 
-it.each([401, 403, 404, 409])(
-  "an HttpError of status %i shows its message, in JSON and on the product's page",
-  async (status) => {
-    const message = 'The sluice is closed.';
-    const fail = () => {
-      throw new HttpError(status, message);
-    };
-    const renderError: PageSteps['renderError'] = async (_req, res, shown) => void res.status(shown.status).json(shown);
-    const answer = (accept: string) => ask(fail, { renderError }).set('Accept', accept).expect(status);
-    expect(JSON.parse((await answer('application/json')).text)).toMatchObject({ detail: message });
-    expect((await answer('text/html')).body).toMatchObject({ status, message });
-  },
-);
+it.each([401, 403, 404, 409])("an HttpError of status %i shows its message on the product's page", async (status) => {
+  const fail = () => {
+    throw new HttpError(status, 'The sluice is closed.');
+  };
+  const renderError: PageSteps['renderError'] = async (_req, res, { message }) => void res.status(status).send(message);
+  await ask(fail, { renderError }).set('Accept', 'text/html').expect(status, 'The sluice is closed.');
+});
 
 describe.each([true, false])('with compression: %s', (compression) => {
   /** Sends half or all of a response, and then throws. The body is more than a connection holds. */
   const ask = async (act: (res: Response, text: string) => unknown) => {
     const text = randomBytes(4 * MiB).toString('base64');
-    const { log, lines } = spyOnLog();
     const routes: RequestHandler = (_req, res) => {
       act(res.type('text'), text);
       throw new Error('canary');
     };
-    const { port } = await startTestServer({ log, compression, routes });
+    const { port, lines } = await startTestServer({ compression, routes });
     const body = await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'Accept-Encoding': 'gzip' } }).then((reply) =>
       reply.text(),
     );
@@ -92,13 +87,12 @@ writeFileSync(file, Buffer.alloc(16 * MiB));
 
 /** @returns the failures that were logged after the response closed */
 async function download(send: (res: Response) => unknown, read: (port: number) => Promise<unknown>) {
-  const { log, lines } = spyOnLog();
   const closed = Promise.withResolvers<void>();
   const routes: RequestHandler = (_req, res) => {
     res.on('close', closed.resolve);
     return send(res);
   };
-  const { port } = await startTestServer({ log, routes });
+  const { port, lines } = await startTestServer({ routes });
   await read(port);
   await closed.promise;
   await sleep(100); // until an error would be passed on

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ReactNode, Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
@@ -31,8 +32,6 @@ const fail = (): never => {
 };
 const never = new Promise<never>(() => {});
 const hang = () => never;
-const sleep = <Value,>(ms: number, value?: Value): Promise<Value | undefined> =>
-  new Promise((resolve) => setTimeout(resolve, ms, value));
 
 interface Late {
   readonly late: Promise<string>;

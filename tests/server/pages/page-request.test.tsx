@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
-import { createGate, parsePage, startPages, type TestPage } from '../../support/pages-app.tsx';
+import { createGate, parsePage, startPage, startPages, type TestPage } from '../../support/pages-app.tsx';
 import { openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,7 +32,7 @@ it.each([
     signal.addEventListener('abort', () => aborted.resolve(signal.reason));
     await (obeys ? sleep(5000, undefined, { signal }) : aborted.promise);
   }
-  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }]);
+  const app = await startPage({ view, server: { loader } });
   const asked = app.open(path);
   asked.on('error', () => {}).end();
   const { signal } = await called.promise;
@@ -50,7 +50,7 @@ it.each(VISITORS)(
   async (_name, path) => {
     const stopped = createGate<unknown>();
     const loader = ({ signal }: LoaderArgs) => ({ late: sleep(5000, 'late', { signal }).catch(stopped.resolve) });
-    const app = await startPages([{ id: 'page', path: '/page', view: Page, server: { loader } }]);
+    const app = await startPage({ view: Page, server: { loader } });
     const visit = openSocket(app.port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await until(() => visit.text.includes('"routes"'), 'the first part');
     visit.socket.destroy();
@@ -67,15 +67,18 @@ it.each([
 ] satisfies [string, TestPage['server']][])(
   'the arguments of a loader cannot be created if the context throws, so a page with %s fails',
   async (_name, server) => {
-    const app = await startPages([{ id: 'a', path: '/a', server }], {
-      createContext: () => Promise.reject(new Error('canary: no session store')),
-    });
-    for (const path of ['/a', '/_data/a']) {
+    const app = await startPage(
+      { server },
+      {
+        createContext: () => Promise.reject(new Error('canary: no session store')),
+      },
+    );
+    for (const path of ['/page', '/_data/page']) {
       const { status, text, headers } = await app.ask(path);
       expect(status).toBe(500);
       expect(text).not.toContain('canary');
       expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
-      expect(parsePage(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
+      expect(parsePage(text).payload.errors?.page?.digest).toBe(headers['x-error-digest']);
     }
   },
 );
@@ -106,12 +109,12 @@ describe('a prefetch', () => {
     const seen: boolean[] = [];
     const note = ({ isPrefetch }: LoaderArgs) => void seen.push(isPrefetch);
     const server = { guard: note, loader: note };
-    const app = await startPages([{ id: 'a', path: '/a', server }]);
-    const data = '/_data/a';
+    const app = await startPage({ server });
+    const data = '/_data/page';
     await app.ask(data);
     await app.ask(data, { headers: PREFETCH });
-    await app.ask('/a', { headers: { 'Sec-Purpose': 'prefetch;prerender' } });
-    await app.ask('/a', { headers: { 'Sec-Purpose': 'other' } });
+    await app.ask('/page', { headers: { 'Sec-Purpose': 'prefetch;prerender' } });
+    await app.ask('/page', { headers: { 'Sec-Purpose': 'other' } });
     expect(seen).toEqual([false, false, true, true, true, true, false, false]);
   });
 
@@ -127,12 +130,12 @@ describe('a prefetch', () => {
   ] satisfies [string, TestPage['server']][])(
     'opens no incident if %s fails, and the click does',
     async (_, server) => {
-      const app = await startPages([{ id: 'a', path: '/a', view: Page, server }]);
-      const ahead = await app.ask('/_data/a', { headers: PREFETCH });
+      const app = await startPage({ view: Page, server });
+      const ahead = await app.ask('/_data/page', { headers: PREFETCH });
       expect(app.failures()).toEqual([]);
       expect(ahead.headers).not.toHaveProperty('x-error-digest');
       expect(app.lines.filter(({ msg }) => String(msg).startsWith('A prefetch failed.'))).toHaveLength(1);
-      const clicked = await app.ask('/_data/a');
+      const clicked = await app.ask('/_data/page');
       expect(clicked.status).toBe(ahead.status);
       expect(app.failures()).toHaveLength(1);
     },
@@ -140,8 +143,8 @@ describe('a prefetch', () => {
 
   it('opens an incident for a page that is rendered once for everyone, because others wait for it too', async () => {
     const server = { loader: () => fail() };
-    const app = await startPages([{ id: 'a', path: '/a', view: Page, mode: 'static', server }]);
-    await app.ask('/_data/a', { headers: PREFETCH });
+    const app = await startPage({ view: Page, mode: 'static', server });
+    await app.ask('/_data/page', { headers: PREFETCH });
     expect(app.failures()).toHaveLength(1);
   });
 });

@@ -7,6 +7,7 @@ import {
   createGate,
   type PagesApp,
   type PagesAppOptions,
+  startPage,
   startPages,
   type TestPage,
 } from '../../support/pages-app.tsx';
@@ -116,7 +117,7 @@ it.each<[string, TestPage['server'], PagesAppOptions?, isPosted?: boolean]>([
     const limiter = createRenderLimiter();
     const enter = vi.spyOn(limiter, 'enter');
     acted = false;
-    const app = await startPages([{ id: 'page', path: '/page', server }], { limiter, deadlineMs: 60, ...options });
+    const app = await startPage({ server }, { limiter, deadlineMs: 60, ...options });
     const replies = isPosted
       ? [await app.post('/page', 'a=b')]
       : [await app.ask('/page'), await app.ask('/page', { method: 'HEAD' }), await app.ask('/_data/page')];
@@ -134,7 +135,7 @@ it('counts a page from its first guard to its shell, and not while the rest is s
     await shell.promise;
     return { late: late.promise };
   };
-  const app = await startPages([{ id: 'page', path: '/page', server: { loader } }], { limiter });
+  const app = await startPage({ server: { loader } }, { limiter });
   const asked = app.ask('/page', { onText: () => seen.resolve() });
   const seen = createGate();
   await until(() => limiter.pages === 1, 'the page to start');

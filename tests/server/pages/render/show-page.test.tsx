@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { parsePage, startPage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -156,10 +157,10 @@ it('a query that runs when it is awaited runs once, for the document and its dat
   let runs = 0;
   const then: PromiseLike<string[]>['then'] = (...handlers) => Promise.resolve([`run ${++runs}`]).then(...handlers);
   const loader = () => ({ rows: { then }, never: null });
-  const app = await startPages([{ id: 'late', path: '/late', view: LateRows, server: { loader } }]);
-  const { text } = await app.ask('/late');
+  const app = await startPage({ view: LateRows, server: { loader } });
+  const { text } = await app.ask('/page');
   expect([runs, text.includes('<b>run 1</b>')]).toEqual([1, true]);
-  const { rows } = parsePage(text).payload.data.late as { rows: Promise<string[]> };
+  const { rows } = parsePage(text).payload.data.page as { rows: Promise<string[]> };
   expect(await rows).toEqual(['run 1']);
 });
 
@@ -170,14 +171,11 @@ const table: readonly TestPage[] = [
     view: LateRows,
     server: {
       loader: () => ({
-        rows: new Promise((resolve) =>
-          setTimeout(
-            resolve,
-            60,
-            Array.from({ length: 300 }, (_, at) => `row ${at} `.repeat(5)),
-          ),
+        rows: sleep(
+          60,
+          Array.from({ length: 300 }, (_, at) => `row ${at} `.repeat(5)),
         ),
-        never: new Promise((resolve) => setTimeout(resolve, 30, 'plain')),
+        never: sleep(30, 'plain'),
       }),
     },
   },
