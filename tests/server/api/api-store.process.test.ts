@@ -18,7 +18,7 @@ async function createTwo(now: () => number): Promise<[ApiStore, ApiStore]> {
   return [open(), open()];
 }
 
-describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
+describe.each([
   [
     'in memory',
     async (now) => {
