@@ -114,27 +114,6 @@ export function createEchoes({ isAwaited }: EchoesOptions) {
   };
 }
 
-/** How long an id is remembered. SDKs send an event again within seconds if the response was lost. */
-const WINDOW = 10 * Minute;
-/** The most ids, about 1.5 MB. */
-const MAX_IDS = 10_000;
-
-export type RecentIds = ReturnType<typeof createRecentIds>;
-
-/** @param now milliseconds, monotonic */
-export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}) {
-  const seen = new BoundedMap<{ readonly at: number; readonly answer: string }>(maxIds);
-  return {
-    /** Returns the earlier answer for this id, if it is at most ten minutes old. */
-    find(id: string): string | undefined {
-      const entry = seen.get(id);
-      return entry && now() - entry.at < WINDOW ? entry.answer : undefined;
-    },
-    add: (id: string, answer: string) => void seen.set(id, { at: now(), answer }),
-    forget: (id: string) => void seen.delete(id),
-  };
-}
-
 /** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
 const BUILDS_INTERVAL = 1 * Minute;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEchoes, createPublishedBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
+import { createEchoes, createPublishedBuilds } from '../../../src/server/reports/memory.ts';
 import { Minute } from '../../../src/shared/units.ts';
 
 function clock(at = 0) {
@@ -8,17 +8,6 @@ function clock(at = 0) {
 }
 
 const away = () => Promise.reject(new Error('away'));
-
-it('remembers an id for ten minutes, and a limited number of ids', () => {
-  const time = clock();
-  const ids = createRecentIds({ now: time.now, maxIds: 2 });
-  ids.add('a', 'AAAA');
-  expect(ids.find('a')).toBe('AAAA');
-  time.at = 10 * Minute;
-  expect(ids.find('a')).toBeUndefined();
-  for (const id of ['b', 'c', 'd']) ids.add(id, id);
-  expect(['b', 'c', 'd'].map((id) => ids.find(id))).toEqual([undefined, 'c', 'd']);
-});
 
 it('admits an echo once, even before it is stored', async () => {
   const echoes = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
