@@ -181,12 +181,11 @@ function rewriteTransaction(
   };
 }
 
-/** Removes the sender's release and environment from the header of an envelope, checks ids, and scrubs the rest. */
+/** Removes the sender's release and environment from the header of an envelope. */
 function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
-  const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
+  const { public_key: key, release: _release, environment: _environment, ...rest } = trace;
   return {
-    ...toRecord(scrubber.value(rest)),
-    trace_id: toHex(traceId, 32),
+    ...rewriteTrace(rest, scrubber),
     public_key: typeof key === 'string' && /^\w{1,100}$/.test(key) ? key : undefined,
   };
 }

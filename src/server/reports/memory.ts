@@ -122,8 +122,6 @@ interface PublishedBuildsOptions {
   readonly own: PublishedBuild;
   /** Lists the builds in the store. Of two with the same release, the newer one comes first. */
   readonly list: () => Promise<readonly { readonly id: string; readonly release: string }[]>;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
 }
 
 /**
@@ -131,7 +129,7 @@ interface PublishedBuildsOptions {
  * a deployment report to a server that has just started. Without their build, errors cannot be mapped to the
  * source.
  */
-export function createPublishedBuilds({ own, list, now = () => performance.now() }: PublishedBuildsOptions) {
+export function createPublishedBuilds({ own, list }: PublishedBuildsOptions) {
   let known = index([own]);
   let knownSince = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
@@ -140,7 +138,7 @@ export function createPublishedBuilds({ own, list, now = () => performance.now()
     try {
       const builds = await list();
       known = index([own, ...builds.map(({ id, release }) => ({ build: id, release }))]);
-      knownSince = now();
+      knownSince = performance.now();
     } catch {
       // The store is unavailable. The known builds stay, and the next unknown name reads the list again.
     }
@@ -152,7 +150,7 @@ export function createPublishedBuilds({ own, list, now = () => performance.now()
     return asking;
   }
   return async function findBuild(named: string): Promise<PublishedBuild | undefined> {
-    if (!known.has(named) && (asking || now() - knownSince >= BUILDS_INTERVAL)) await refresh();
+    if (!known.has(named) && (asking || performance.now() - knownSince >= BUILDS_INTERVAL)) await refresh();
     return known.get(named);
   };
 }

@@ -1,11 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEchoes, createPublishedBuilds } from '../../../src/server/reports/memory.ts';
 import { Minute } from '../../../src/shared/units.ts';
-
-function clock(at = 0) {
-  const time = { at, now: () => time.at };
-  return time;
-}
 
 const away = () => Promise.reject(new Error('away'));
 
@@ -38,13 +33,14 @@ describe('known builds', () => {
   });
 
   it('are listed at most once a minute for unknown names, and again after the store was unavailable', async () => {
-    const time = clock();
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     const lists = [async () => [], away, async () => [{ id: 'build-2', release: 'v2' }]];
     let asked = 0;
-    const findBuild = createPublishedBuilds({ own, now: time.now, list: async () => lists[asked++]?.() ?? [] });
+    const findBuild = createPublishedBuilds({ own, list: async () => lists[asked++]?.() ?? [] });
     const findAll = async () => new Set(await Promise.all(Array.from({ length: 100 }, () => findBuild('build-2'))));
     expect([await findAll(), asked]).toEqual([new Set([undefined]), 1]);
-    time.at = Minute;
+    vi.advanceTimersByTime(Minute);
     expect([await findBuild('build-2'), await findBuild('v3')]).toEqual([undefined, own]);
     expect([await findAll(), asked]).toEqual([new Set([second]), 3]);
   });
