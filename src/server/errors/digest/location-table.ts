@@ -82,18 +82,8 @@ export function parseLocationTable(json: string): LocationTable {
     );
   }
   const { strings, sites, firstNames, properties, bundles } = file;
-  const positions = new Map<string, Positions>();
-  const names = new Map<string, ReadonlySet<string>>();
-
-  function positionsOf(name: string): Positions | undefined {
-    const known = positions.get(name);
-    if (known) return known;
-    const text = Object.hasOwn(bundles, name) ? bundles[name] : undefined;
-    if (text === undefined) return undefined;
-    const decoded = decodePositions(text);
-    positions.set(name, decoded);
-    return decoded;
-  }
+  const findPositions = rememberOwn(bundles, decodePositions);
+  const findNames = rememberOwn(properties, (text) => new Set(text.split(' ')));
 
   function toFrameLocation(index: number): FoundLocation | undefined {
     if (index === 0) return undefined;
@@ -117,11 +107,11 @@ export function parseLocationTable(json: string): LocationTable {
 
   return {
     find(frame) {
-      const bundle = positionsOf(frame.file);
+      const bundle = findPositions(frame.file);
       return bundle ? toFrameLocation(readLocation(bundle, findPosition(bundle, frame))) : toPlainLocation(frame);
     },
     findFunction(after, name) {
-      const bundle = positionsOf(after.file) ?? NO_POSITIONS;
+      const bundle = findPositions(after.file) ?? NO_POSITIONS;
       const start = findPosition(bundle, after);
       const path = toFrameLocation(readLocation(bundle, start))?.path;
       for (let at = start; at < bundle.length; at += 3) {
@@ -135,13 +125,17 @@ export function parseLocationTable(json: string): LocationTable {
       return undefined;
     },
     has: (name) => Object.hasOwn(bundles, name),
-    isWritten(path, property) {
-      const text = Object.hasOwn(properties, path) ? properties[path] : undefined;
-      if (text === undefined) return true;
-      const known = names.get(path) ?? new Set(text.split(' '));
-      names.set(path, known);
-      return known.has(property);
-    },
+    isWritten: (path, property) => findNames(path)?.has(property) ?? true,
+  };
+}
+
+/** Returns a function that decodes the texts of a table when they are needed, once each. */
+function rememberOwn<Value>(texts: Readonly<Record<string, string>>, decode: (text: string) => Value) {
+  const decoded = new Map<string, Value>();
+  return function find(name: string): Value | undefined {
+    const text = decoded.has(name) || !Object.hasOwn(texts, name) ? undefined : texts[name];
+    if (text !== undefined) decoded.set(name, decode(text));
+    return decoded.get(name);
   };
 }
 
