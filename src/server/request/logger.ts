@@ -153,17 +153,18 @@ function flushQuietly(flushSync: () => void): void {
   }
 }
 
-let time = Number.NaN;
-let timeText = '';
+let second = Number.NaN;
+let secondText = '';
 
-/** `,"time":"2026-11-21T09:30:00.123Z"`: a busy server has several lines in a millisecond. */
+/** `,"time":"2026-11-21T09:30:00.123Z"`: the text of a second is made once, for all of its lines. */
 function toIsoTime(): string {
   const now = Date.now();
-  if (now !== time) {
-    time = now;
-    timeText = `,"time":"${new Date(now).toISOString()}"`;
+  const milliseconds = now % Second;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    secondText = `,"time":"${new Date(second).toISOString().slice(0, -4)}`; // without `000Z`
   }
-  return timeText;
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z"`;
 }
 
 /** The fields of an access log entry that a terminal shows. */
