@@ -70,7 +70,7 @@ export class RequestInfo {
   isCrossSite = false;
   /** An operation answers: its errors are failures, unless they were made for the caller. */
   isOperation = false;
-  /** The product's function that answers, for failures without a stack of their own. */
+  /** The function of the product that answers, for errors whose stack names none. */
   definition: Definition | undefined;
   /** Set if the response shows a failure. */
   digest: string | undefined;

@@ -250,7 +250,7 @@ it.each<[what: string, event: { values?: object[]; [key: string]: unknown }, fai
   expect(await read(here({ exception: exception ?? null, ...event }))).toMatchObject(here(expected));
 });
 
-it.each<[filename: string | number, file: string]>([
+it.each([
   ['ORIGIN/orders/7?token=x', 'ORIGIN/orders/7'],
   ['app://abcdef/inject.js', 'app://abcdef/inject.js'],
   ['https://cdn.example/hushhush/a.js?x', 'https://cdn.example/[redacted]/a.js'],

@@ -4,7 +4,7 @@ import { parseStack, toFrameFile } from '../../../../src/server/errors/digest/re
 const PATHS = { dist: '/app/dist' };
 
 /** Returns `function file:line:column`, with `async` in front of frames that only waited. */
-function framesOf(stack: string, message = ''): string[] {
+function framesOf(stack: string, message = '') {
   return parseStack(stack, PATHS, message).map(({ function: name, file, line, column, async }) =>
     `${async ? 'async ' : ''}${name} ${file}:${line}:${column}`.trim(),
   );
