@@ -26,11 +26,11 @@ export interface ApiStore {
   /** Counts a request in a window of time. Resolves to the count, this one included. */
   count(key: string, window: { readonly startsAt: number; readonly endsAt: number }): Promise<number>;
   /** Claims a key for a request. Resolves to the request that has it already; undefined if this one may run. */
-  claim(key: string, fingerprint: string, claim?: Claim): Promise<KeptRequest | undefined>;
+  claim(key: string, fingerprint: string, claim: Claim): Promise<KeptRequest | undefined>;
   /** Keeps the reply for a day, unless another run has the key. */
-  keep(key: string, reply: KeptReply, claim?: Claim): Promise<void>;
+  keep(key: string, reply: KeptReply, claim: Claim): Promise<void>;
   /** Gives a key back because its request failed, unless another run has it. */
-  release(key: string, claim?: Claim): Promise<void>;
+  release(key: string, claim: Claim): Promise<void>;
 }
 
 /** How long a reply is kept (ms). */
@@ -65,11 +65,11 @@ export function createMemoryStore(): ApiStore {
     },
     async keep(key, reply, claim) {
       const found = requests.find(key);
-      if (!found || found.claim?.id !== claim?.id) return;
+      if (found?.claim.id !== claim.id) return;
       requests.put(key, { ...found, text: JSON.stringify(reply), endsAt: Date.now() + KEPT_FOR });
     },
     async release(key, claim) {
-      if (requests.find(key)?.claim?.id === claim?.id) requests.drop(key);
+      if (requests.find(key)?.claim.id === claim.id) requests.drop(key);
     },
   };
 }
@@ -78,7 +78,7 @@ interface RequestInMemory {
   readonly fingerprint: string;
   /** The reply as JSON. Undefined while the request runs. */
   readonly text: string | undefined;
-  readonly claim: Claim | undefined;
+  readonly claim: Claim;
   readonly endsAt: number;
 }
 
@@ -142,7 +142,7 @@ class RequestsInMemory {
 }
 
 function senderOf({ claim }: RequestInMemory): string {
-  return claim?.sender ?? '';
+  return claim.sender;
 }
 
 function bytesOf({ text = '' }: RequestInMemory): number {
@@ -211,7 +211,7 @@ export function createPostgresStore(pool: PostgresPool): ApiStore {
            ON CONFLICT (key) DO UPDATE SET fingerprint = $2, reply = NULL, ends_at = $3, claim = $5
            WHERE r.ends_at <= $4
          RETURNING key`,
-        [key, fingerprint, Date.now() + CLAIMED_FOR, Date.now(), claim?.id ?? null],
+        [key, fingerprint, Date.now() + CLAIMED_FOR, Date.now(), claim.id],
       );
       if (claimed.length > 0) return undefined;
       const [row] = await run('SELECT fingerprint, reply FROM spillway_api_requests WHERE key = $1', [key]);
@@ -219,16 +219,15 @@ export function createPostgresStore(pool: PostgresPool): ApiStore {
       return { fingerprint: String(row.fingerprint), reply: parseReply(row.reply) };
     },
     async keep(key, reply, claim) {
-      await run(
-        'UPDATE spillway_api_requests SET reply = $2, ends_at = $3 WHERE key = $1 AND claim IS NOT DISTINCT FROM $4',
-        [key, JSON.stringify(reply), Date.now() + KEPT_FOR, claim?.id ?? null],
-      );
+      await run('UPDATE spillway_api_requests SET reply = $2, ends_at = $3 WHERE key = $1 AND claim = $4', [
+        key,
+        JSON.stringify(reply),
+        Date.now() + KEPT_FOR,
+        claim.id,
+      ]);
     },
     async release(key, claim) {
-      await run('DELETE FROM spillway_api_requests WHERE key = $1 AND claim IS NOT DISTINCT FROM $2', [
-        key,
-        claim?.id ?? null,
-      ]);
+      await run('DELETE FROM spillway_api_requests WHERE key = $1 AND claim = $2', [key, claim.id]);
     },
   };
 }

@@ -147,13 +147,8 @@ export function toHex(value: unknown, length: number): string | undefined {
 
 function readTime(timestamp: unknown, maxAge = MAX_REPORT_AGE): number {
   const now = Date.now();
-  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : toNumber(timestamp) * Second;
+  const at = typeof timestamp === 'number' ? timestamp * Second : Number.NaN;
   return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
-}
-
-/** Unlike `Number()`, does not throw for objects that cannot be converted. */
-function toNumber(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
 }
 
 function readRequest(event: JsonRecord, sender: ReportSender): RequestRecord | undefined {

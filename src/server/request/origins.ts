@@ -1,16 +1,7 @@
 /** The origins that this server answers for. */
-export interface Origins {
-  /** From `PUBLIC_ORIGINS`, in its order; empty if nothing is configured. */
-  readonly configured: readonly string[];
-  /** Used if a request names no host: the first configured origin, or the listening address. */
-  readonly fallback: string;
-  /** Returns the configured origin of this `Host`, which is lower case and has its port unless that is the default. */
-  forHost(host: string): string | undefined;
-  /** True if `origin` is configured, or the request's own. That of another tenant (`https://*.example.com`) is not. */
-  isOurs(origin: string, ownOrigin: string): boolean;
-}
+export type Origins = ReturnType<typeof createOrigins>;
 
-export function createOrigins(configured: readonly string[], listening: string): Origins {
+export function createOrigins(configured: readonly string[], listening: string) {
   const byHost = new Map<string, string>();
   for (const origin of configured) {
     const { host } = new URL(origin);
@@ -18,13 +9,17 @@ export function createOrigins(configured: readonly string[], listening: string):
   }
   const known = new Set(configured);
   return {
+    /** From `PUBLIC_ORIGINS`, in its order; empty if nothing is configured. */
     configured,
+    /** Used if a request names no host: the first configured origin, or the listening address. */
     fallback: configured[0] ?? listening,
-    forHost(host) {
+    /** Returns the configured origin of this `Host`, which is lower case and has its port unless that is the default. */
+    forHost(host: string): string | undefined {
       const [label = ''] = host.split('.', 1);
       return byHost.get(host) ?? byHost.get(`*${host.slice(label.length)}`)?.replace('*', label);
     },
-    isOurs: (origin, ownOrigin) => origin === ownOrigin || known.has(origin),
+    /** True if `origin` is configured, or the request's own. That of another tenant (`https://*.example.com`) is not. */
+    isOurs: (origin: string, ownOrigin: string): boolean => origin === ownOrigin || known.has(origin),
   };
 }
 

@@ -8,6 +8,8 @@ const reply = { status: 201, headers: { Location: '/api/orders/1' }, body: { id:
 
 const toClaim = (id: string, sender = 'ada') => ({ id, sender });
 
+const RUN = toClaim('run');
+
 async function createTwo(): Promise<[ApiStore, ApiStore]> {
   const connectionString = await createPostgresDatabase();
   const open = () => {
@@ -42,16 +44,16 @@ describe.each<[string, () => Promise<[ApiStore, ApiStore]>]>([
 
   it('lets one of several requests run, and keeps its reply for a day', async () => {
     const [one, two] = await create();
-    const claims = await Promise.all([one, two, one].map((store) => store.claim('key', 'print')));
+    const claims = await Promise.all([one, two, one].map((store) => store.claim('key', 'print', RUN)));
     expect(claims.filter((claim) => claim === undefined)).toHaveLength(1);
-    expect(await two.claim('key', 'other')).toMatchObject({ fingerprint: 'print', reply: undefined });
-    await one.keep('key', reply);
+    expect(await two.claim('key', 'other', RUN)).toMatchObject({ fingerprint: 'print', reply: undefined });
+    await one.keep('key', reply, RUN);
     vi.setSystemTime(Day - 1);
-    expect(await two.claim('key', 'print')).toMatchObject({ fingerprint: 'print', reply });
-    await two.keep('another', reply); // dropped, or never claimed
-    expect(await one.claim('another', 'print')).toBeUndefined();
+    expect(await two.claim('key', 'print', RUN)).toMatchObject({ fingerprint: 'print', reply });
+    await two.keep('another', reply, RUN); // dropped, or never claimed
+    expect(await one.claim('another', 'print', RUN)).toBeUndefined();
     vi.setSystemTime(Day + 1);
-    expect(await two.claim('key', 'print')).toBeUndefined();
+    expect(await two.claim('key', 'print', RUN)).toBeUndefined();
   });
 
   it('does not let a run that has lost its claim change the reply of another', async () => {
@@ -70,11 +72,11 @@ describe.each<[string, () => Promise<[ApiStore, ApiStore]>]>([
 
   it('gives a key back if its request fails, or its process dies', async () => {
     const [one, two] = await create();
-    await one.claim('key', 'print');
-    await one.release('key');
-    expect(await two.claim('key', 'print')).toBeUndefined();
+    await one.claim('key', 'print', RUN);
+    await one.release('key', RUN);
+    expect(await two.claim('key', 'print', RUN)).toBeUndefined();
     vi.setSystemTime(6 * Minute);
-    expect(await one.claim('key', 'print')).toBeUndefined();
+    expect(await one.claim('key', 'print', RUN)).toBeUndefined();
   });
 });
 

@@ -166,9 +166,7 @@ describe('an event', () => {
 
   it('has the time of its sender, if it is plausible', async () => {
     const minuteAgo = Date.now() - 60_000;
-    for (const timestamp of [minuteAgo / 1000, new Date(minuteAgo).toISOString()]) {
-      expect((await read({ timestamp }))?.at).toBeCloseTo(minuteAgo, -1);
-    }
+    expect((await read({ timestamp: minuteAgo / 1000 }))?.at).toBeCloseTo(minuteAgo, -1);
     for (const timestamp of [0, -1, Date.now(), Date.now() / 1000 + 3600, 'never', null, {}, [1], undefined]) {
       expect((await read({ timestamp }))?.at).toBeGreaterThan(Date.now() - 30_000);
     }

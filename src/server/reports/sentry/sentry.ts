@@ -47,11 +47,7 @@ export function createSentry(options: SentryOptions) {
         createStore: () => createWaitingList(count),
         recordDroppedEvent: (reason) => count('spillway_sentry_dropped_total', { reason }),
       }),
-    beforeSend(event) {
-      if (sending) return withOwnFields(event, sending);
-      count('spillway_reports_ignored_total', { reason: 'no-failure' });
-      return null;
-    },
+    beforeSend: (event) => (sending ? withOwnFields(event, sending) : null),
     dataCollection: COLLECT_NOTHING, // the failure has everything that is allowed
     integrations: [],
     stackParser: () => [],
