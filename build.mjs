@@ -14,7 +14,7 @@ import { listLinkedPackages } from './build/linked-packages.mjs';
 import { openSourceIndex } from './build/locations/source-index-cache.mjs';
 import { createLocations } from './build/locations.mjs';
 import { describeScripts, toBuildId } from './build/manifest.mjs';
-import { beginBuild, finishBuild, nameSources, sortOutputs } from './build/output.mjs';
+import { beginBuild, finishBuild, isServed, nameSources, placeOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
@@ -73,21 +73,20 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
-  const bundled = addDebugIds(sortOutputs(join(root, 'dist'), nameSources(root, outputs)));
-  const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
+  const dist = join(root, 'dist');
+  const { files, debugIds } = addDebugIds(placeOutputs(dist, nameSources(root, outputs)));
+  const served = [...files.filter(isServed), ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
     release,
-    debugIds: bundled.debugIds,
+    debugIds,
     ...client.assets,
     apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
 
   const packages = { loaded: listLoaded(bundles.map(({ metafile }) => metafile)) };
-
-  const dist = join(root, 'dist');
   const runnable = [
-    ...bundled.unserved.filter((file) => !isMap(file)),
+    ...files.filter((file) => !isServed(file) && !isMap(file)),
     ...desk.commands.map((command) => ({
       path: `${command}.mjs`,
       contents: `${launcher}\nif (hasRequiredNode()) import('./server/${command}.js');\n`,
@@ -99,7 +98,7 @@ export async function build({ root = import.meta.dirname, log = console.log, onR
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
   const unbundled = [...mapExistingApp(root), ...mapLoadedPackages(root, packages.loaded)];
-  const maps = [...bundled.unserved.filter(isMap), ...unbundled];
+  const maps = [...files.filter(isMap), ...unbundled];
   // In other threads, while this one makes the table of locations.
   const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);

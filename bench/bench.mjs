@@ -45,7 +45,7 @@ for (const name of names) {
     process.exitCode = 1;
   }
 }
-if (values.json) console.log(JSON.stringify({ rows }, null, 2));
+if (values.json) console.log(JSON.stringify({ rows }));
 else {
   console.table(rows.map(toCells));
   console.log(`Rounds: ${rounds}, of ${seconds} s, with 32 connections. CPU: the server's time for each request.

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { on, once } from 'node:events';
 import { existsSync, statSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toBuildError } from '../build/develop/build-error.mjs';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
-import { giveSocket, sendToServer } from '../build/develop/send-to-server.mjs';
+import { giveSocket, startServer } from '../build/develop/dev-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
 import { listLinkedFiles } from '../build/linked-packages.mjs';
 import { isInProduct } from '../src/shared/whose-code.mjs';
@@ -16,17 +14,11 @@ const root = join(import.meta.dirname, '..');
 const quietMs = 15;
 /** How long to wait for an empty file to be written (ms). */
 const emptyMs = 300;
-/** In development, no proxy has to notice that a server stops, and there are no long responses to wait for. */
-const drain = { DRAIN_LAG: '0', DRAIN_DEADLINE: '1' };
 /** How long a server can take until it listens, if a change waits for it (ms). */
 const patienceMs = 5000;
-/** When to kill a server that has not exited (ms). Its drain takes one second. */
-const drainMs = 3000;
 /** How often to check that npm is still running (ms). */
 const parentMs = 500;
 const keptFailures = 50; // that the overlay can still look up
-/** How long to wait for the last output of a server that did not start (ms). */
-const lastWordsMs = 1000;
 /** When the next server loads what edits do not change (ms after the start of one). Before, pages wait for that one. */
 const spareAfterMs = 800;
 
@@ -36,7 +28,7 @@ let dev;
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, others: '', base: '', server: '', reason: '' };
 /** Errors of the last build of each side, or of the start of its server. Pages show the first. */
 const problems = { client: undefined, server: undefined };
-/** The server process that accepts connections. */
+/** The server that accepts connections. @type {ReturnType<typeof startServer> | undefined} */
 let current;
 /** All running servers, including those that start or stop. */
 const servers = new Set();
@@ -46,6 +38,7 @@ let failures = [];
 let servedBuild = '';
 /** A server that has loaded everything but the product, and the hash of what it has loaded. */
 let spare;
+let spareLasting;
 let spareTimer;
 /** The listening socket. It outlives the servers: connections that arrive between two servers wait in its queue. */
 let socket;
@@ -162,12 +155,12 @@ async function serve() {
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${toNames(files)}: built in ${ms} ms.` : `Built in ${ms} ms.`);
     const isInSource = files.every((file) => file.startsWith('src/'));
-    if (name !== servedBuild || !isInSource || !isAlive(current)) {
+    if (name !== servedBuild || !isInSource || !current?.isAlive()) {
       const next = takeSpare(lasting);
       // Pages already show an edit of a component, so the next edit can come before this server listens.
       const areServers = files.length === 0 || files.some((file) => !isInProduct(file));
       spareTimer = setTimeout(prepareSpare, areServers ? spareAfterMs : 0, lasting);
-      const checkChanges = setInterval(() => unserved && end(next.child), patienceMs);
+      const checkChanges = setInterval(() => unserved && next.end(), patienceMs);
       await exchange(next, name, build);
       clearInterval(checkChanges);
     } else {
@@ -190,7 +183,7 @@ function report(side, { text, error }) {
   console.error(text);
   problems[side] = error;
   tell();
-  if (isAlive(current)) return;
+  if (current?.isAlive()) return;
   closeSocket();
   console.error('Nothing is served yet. Waiting for changes…');
 }
@@ -207,40 +200,19 @@ function change(changes) {
 
 function tell(changes) {
   change(changes);
-  if (isAlive(current)) sendToServer(current, { type: 'state', state });
-}
-
-/** Starts a server that waits for its product. */
-function startServer() {
-  const child = spawn(process.execPath, ['--enable-source-maps', join(root, devFolder, 'server/develop.js')], {
-    cwd: root,
-    stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
-    // Unchanged code is not compiled again.
-    env: {
-      NODE_COMPILE_CACHE: join(root, devFolder, 'compile-cache'),
-      ...process.env,
-      SENTRY_ENVIRONMENT: process.env.SENTRY_ENVIRONMENT?.trim() || 'development',
-      ...drain,
-      SPILLWAY_DEV: '1',
-    },
-  });
-  servers.add(child);
-  const server = { child, said: '' };
-  child.on('message', (message) => {
-    if (message?.type === 'failure') failures = [...failures, message.failure].slice(-keptFailures);
-  });
-  child.once('exit', () => servers.delete(child));
-  child.stderr.on('data', (text) => {
-    process.stderr.write(text);
-    server.said = `${server.said}${text}`.slice(-4000);
-  });
-  return server;
+  if (current?.isAlive()) current.send({ type: 'state', state });
 }
 
 function prepareSpare(lasting) {
-  if (leaving || (spare?.lasting === lasting && isAlive(spare.child))) return;
-  if (spare) void end(spare.child);
-  spare = Object.assign(startServer(), { lasting });
+  if (leaving || (spareLasting === lasting && spare?.isAlive())) return;
+  void spare?.end();
+  spareLasting = lasting;
+  const server = startServer(root, devFolder, (message) => {
+    if (message?.type === 'failure') failures = [...failures, message.failure].slice(-keptFailures);
+  });
+  servers.add(server);
+  void server.exited.then(() => servers.delete(server));
+  spare = server;
 }
 
 function takeSpare(lasting) {
@@ -252,64 +224,43 @@ function takeSpare(lasting) {
 }
 
 /** Starts the new server, stops the old one once the new one has loaded, then lets the new one open its resources. */
-async function exchange(server, name, build) {
+async function exchange(next, name, build) {
   if (leaving) return;
-  const next = server.child;
-  const ended = once(next, 'exit');
-  const silent = once(next, 'close');
-  sendToServer(next, { type: 'load' });
-  await Promise.race([ask(next, 'loaded'), ended]);
+  next.send({ type: 'load' });
+  await next.ask('loaded');
   if (leaving) return;
-  didNotStart = !isAlive(next);
+  didNotStart = !next.isAlive();
+  // A change ended it.
+  if (next.isEnding()) return;
   if (didNotStart) {
-    await Promise.race([silent, sleep(lastWordsMs)]);
-    const rest = isAlive(current) ? ' The previous one keeps running.' : '';
-    const error = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
+    const text = await next.readLastWords();
+    const rest = current?.isAlive() ? ' The previous one keeps running.' : '';
+    const error = { title: 'The server did not start', problems: [{ text }] };
     return report('server', { text: `The new server did not start.${rest}`, error });
   }
   const previous = current;
   current = next;
-  next.once('exit', (code) => {
+  void next.exited.then(([code]) => {
     if (current !== next || leaving) return;
     // If a change ended it, requests wait for the next server.
-    if (!next.killed) closeSocket();
+    if (!next.isEnding()) closeSocket();
     if (code) console.error(`The server exited with code ${code}. Nothing is served. Waiting for changes…`);
   });
-  if (previous) await end(previous);
+  await previous?.end();
   servedBuild = name;
   problems.server = undefined;
   change({ server: name, served: build });
-  sendToServer(next, { type: 'handover', state, isFirst: socket === undefined, failures });
-  const where = await Promise.race([ask(next, 'listen'), ended]);
-  if (!isRunning(next)) return;
+  next.send({ type: 'handover', state, isFirst: socket === undefined, failures });
+  const where = await next.ask('listen');
+  if (!next.isRunning()) return;
   socket = await giveSocket(next, where, socket);
-  await Promise.race([ask(next, 'listening'), ended]);
+  await next.ask('listening');
   // Sends the state of builds that finished during the start.
   tell();
 }
 
-async function ask(child, type) {
-  for await (const [message] of on(child, 'message')) if (message?.type === type) return message;
-}
-
-function isAlive(child) {
-  return child !== undefined && !child.killed && isRunning(child);
-}
-
-function isRunning(child) {
-  return child.exitCode === null && child.signalCode === null;
-}
-
-async function end(child) {
-  if (!isRunning(child)) return;
-  const kill = setTimeout(() => child.kill('SIGKILL'), drainMs);
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  clearTimeout(kill);
-}
-
 async function leave(signal) {
   leaving = true;
-  await Promise.all([...[...servers].map(end), dev.dispose()]);
+  await Promise.all([...[...servers].map((server) => server.end()), dev.dispose()]);
   process.exit(signal === 'SIGINT' ? 130 : 143);
 }

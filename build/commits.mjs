@@ -86,7 +86,7 @@ function applyDiff(files, diff, changedBy) {
     if (from !== to) after.delete(from);
     if (to === undefined) continue;
     let lines = files.get(from) ?? [];
-    for (const { oldCount, start, count } of hunks) {
+    for (const [oldCount, start, count] of hunks) {
       // Git names the line before a removal.
       const at = count > 0 ? start - 1 : start;
       const before = Array.from({ length: at }, (_, index) => lines[index]);
@@ -99,7 +99,10 @@ function applyDiff(files, diff, changedBy) {
   return after;
 }
 
-/** Parses the output of Git with `-U0`. A file that was added has no `from`, one that was deleted no `to`. */
+/**
+ * Parses the output of Git with `-U0`. A file that was added has no `from`, one that was deleted no `to`. Of each hunk, it
+ * returns the number of old lines, and the first and the number of new ones.
+ */
 function parseDiff(diff) {
   return diff.split(/^diff --git /m).map((change) => {
     const find = (header) => header.exec(change)?.[1];
@@ -107,10 +110,7 @@ function parseDiff(diff) {
     return {
       from: find(/^(?:--- a\/|rename from )([^\t\n]+)/m),
       to: find(/^(?:\+\+\+ b\/|rename to )([^\t\n]+)/m),
-      hunks: [...hunks].map((hunk) => {
-        const [oldCount, start, count] = hunk.slice(1).map((number = '1') => Number(number));
-        return { oldCount, start, count };
-      }),
+      hunks: [...hunks].map(([, ...numbers]) => numbers.map((number = '1') => Number(number))),
     };
   });
 }

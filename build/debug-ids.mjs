@@ -8,19 +8,18 @@ import { hash } from 'node:crypto';
  * Adds ids to scripts and their source maps. A script has its id at the end, where it moves no position. The id depends
  * only on the script's text, like its name, so that a cached script with the same name has the same id.
  *
- * @template {{ path: string, contents: Uint8Array }} File
- * @param {{ served: File[], unserved: File[] }} files of all bundles, as of `sortOutputs`
+ * @param {{ path: string, contents: Uint8Array }[]} files of all bundles, with paths within `dist`
  * @returns the files, and the ids of the scripts by path
  */
-export function addDebugIds({ served, unserved }) {
-  const scripts = [...unserved, ...served].filter(({ path, contents }) => path.endsWith('.js') && contents.length > 0);
+export function addDebugIds(files) {
+  const scripts = files.filter(({ path, contents }) => path.endsWith('.js') && contents.length > 0);
   const ids = new Map(scripts.map(({ path, contents }) => [path, toDebugId(contents)]));
-  const withId = ({ path, contents }) => {
+  const withIds = files.map(({ path, contents }) => {
     const id = ids.get(path.replace(/^maps\/(.+)\.map$/, '$1'));
     if (id === undefined) return { path, contents };
     return { path, contents: path.endsWith('.map') ? toMap(contents, id) : toScript(contents, id) };
-  };
-  return { served: served.map(withId), unserved: unserved.map(withId), debugIds: Object.fromEntries(ids) };
+  });
+  return { files: withIds, debugIds: Object.fromEntries(ids) };
 }
 
 function toScript(contents, id) {

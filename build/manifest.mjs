@@ -12,9 +12,12 @@ export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls
   const outputOf = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLazyFile(entryPoint), path]),
   );
-  const toUrl = (output) => output.slice(outdir.length);
   const entryOutput = outputOf.get(entry) ?? '';
   const withEntry = listStaticImports(metafile, entryOutput);
+  const toAssets = (output, preloads, module) => {
+    const [script, ...others] = [output, ...preloads].map((path) => path.slice(outdir.length));
+    return { script, preloads: others, styles: styleUrls.get(module) ?? [] };
+  };
 
   const routes = Object.entries(routeModules).map(([id, module]) => {
     const output = outputOf.get(module);
@@ -26,11 +29,11 @@ export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls
     const preloads = [...listStaticImports(metafile, output)].filter(
       (path) => path !== entryOutput && !withEntry.has(path),
     );
-    return [id, { script: toUrl(output), preloads: preloads.map(toUrl), styles: styleUrls.get(module) ?? [] }];
+    return [id, toAssets(output, preloads, module)];
   });
 
   return {
-    entry: { script: toUrl(entryOutput), preloads: [...withEntry].map(toUrl), styles: styleUrls.get(entry) ?? [] },
+    entry: toAssets(entryOutput, withEntry, entry),
     routes: Object.fromEntries(routes),
   };
 }
@@ -58,25 +61,22 @@ const largeBytes = 150 * 1000;
  */
 export function describeScripts({ entry, routes }, { outputs }, outdir, compressed) {
   const sizes = new Map(compressed.map(({ path, contents }) => [path, contents.length]));
-  const measure = ({ script, preloads }) =>
-    [script, ...preloads].reduce((sum, url) => sum + (sizes.get(`client${url}.gz`) ?? 0), 0);
   const toText = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
-  const pages = Object.entries(routes)
-    .map(([id, files]) => ({ id, files, size: measure(files) }))
-    .sort((one, other) => other.size - one.size);
+  const listUrls = ({ script, preloads }) => [script, ...preloads];
+  const measure = (files) => listUrls(files).reduce((sum, url) => sum + (sizes.get(`client${url}.gz`) ?? 0), 0);
   /** The largest parts of scripts before gzip, by package and own file. */
-  const describeParts = ({ script, preloads }, count) => {
+  const describeParts = (files, count) => {
     const totals = new Map();
-    for (const url of [script, ...preloads]) {
-      for (const [path, { bytesInOutput }] of Object.entries(outputs[outdir + url].inputs)) {
-        const name = findOwner(path) ?? path;
-        totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
-      }
+    const inputs = listUrls(files).flatMap((url) => Object.entries(outputs[outdir + url].inputs));
+    for (const [path, { bytesInOutput }] of inputs) {
+      const name = findOwner(path) ?? path;
+      totals.set(name, (totals.get(name) ?? 0) + bytesInOutput);
     }
     const parts = [...totals].sort(([, one], [, other]) => other - one).slice(0, count);
     return `before gzip: ${parts.map(([name, bytes]) => `${name} ${toText(bytes)}`).join(', ')}`;
   };
-  const [largest] = pages;
+  const pages = Object.entries(routes).map(([id, files]) => ({ id, files, size: measure(files) }));
+  const [largest] = pages.sort((one, other) => other.size - one.size);
   return [
     `Scripts on every page: ${toText(measure(entry))} (gzip).${largest ? ` The largest page adds ${toText(largest.size)}: ${largest.id}.` : ''}`,
     `The largest parts of them, ${describeParts(entry, 10)}.`,

@@ -94,26 +94,23 @@ export function nameSources(root, outputs) {
 }
 
 /**
- * Separates files that browsers can request from the others: source maps and the server's bundles. Assets that only
- * server code refers to are served too.
+ * Places outputs in `dist`: in `client` what browsers can request, source maps in `maps`. Assets that only server code
+ * refers to are served too.
  *
  * @param {string} dist
- * @param {import('esbuild').OutputFile[]} outputs of all bundles
+ * @param {{ path: string, contents: Uint8Array }[]} outputs of all bundles, with absolute paths
  * @param {{ serveMaps?: boolean }} [options] for `npm run dev`
  */
-export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
+export function placeOutputs(dist, outputs, { serveMaps = false } = {}) {
   // Identical chunks of two apps have the same name and occur twice.
-  const served = new Map();
-  const unserved = new Map();
+  const files = new Map();
   for (const { path: file, contents } of outputs) {
-    const path = toRelative(dist, file);
-    if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/'))) unserved.set(`maps/${path}`, contents);
-    else if (/^(?:client|server\/assets)\//.test(path)) served.set(path.replace(/^server/, 'client'), contents);
-    else unserved.set(path, contents);
+    const path = toRelative(dist, file).replace(/^server(?=\/assets\/)/, 'client');
+    const isHidden = path.endsWith('.map') && !(serveMaps && isServed({ path }));
+    files.set(isHidden ? `maps/${path}` : path, contents);
   }
-  return { served: toFiles(served), unserved: toFiles(unserved) };
+  return [...files].map(([path, contents]) => ({ path, contents }));
 }
 
-function toFiles(contentsByPath) {
-  return [...contentsByPath].map(([path, contents]) => ({ path, contents }));
-}
+/** Whether browsers can request a file of `dist`. */
+export const isServed = ({ path }) => path.startsWith('client/');

@@ -35,12 +35,8 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   const modules = new Map();
 
   function compile(file) {
-    let sheet = compiled.get(file);
-    if (!sheet) {
-      sheet = compileSheet(file);
-      compiled.set(file, sheet);
-    }
-    return sheet;
+    if (!compiled.has(file)) compiled.set(file, compileSheet(file));
+    return compiled.get(file);
   }
 
   async function compileSheet(file) {
@@ -67,16 +63,12 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       loader: assetLoaders,
       plugins: [namesFromPath(root, readModule, modules), ...plugins],
     });
-    const inputs = Object.keys(metafile.inputs);
-    parts.set(
-      file,
-      inputs.map((input) => modules.get(input) ?? join(root, input)),
-    );
-    const css = outputFiles.find(({ path }) => path.endsWith('stdin.css'))?.text ?? '';
-    const names = outputFiles.find(({ path }) => path.endsWith('stdin.js'))?.text ?? '';
+    const toFile = (input) => modules.get(input) ?? join(root, input);
+    parts.set(file, Object.keys(metafile.inputs).map(toFile));
+    const find = (name) => outputFiles.find(({ path }) => path.endsWith(name))?.text ?? '';
     return {
-      css,
-      names: isModule ? names : '',
+      css: find('stdin.css'),
+      names: isModule ? find('stdin.js') : '',
       warnings,
       assets: outputFiles.filter(({ path }) => !/stdin\.(js|css)$/.test(path)),
     };
@@ -124,24 +116,24 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
      * @param {string[]} pages
      */
     async bundle(metafile, entry, pages) {
-      const sheetsByUser = new Map([entry, ...pages].map((user) => [user, listSheets(metafile, user, new Set(pages))]));
-      const groupOf = groupSheets([...sheetsByUser.values()]);
-      const groups = [...new Set(groupOf.values())];
-      const bundled = new Map(await Promise.all(groups.map(async (group) => [group, await bundleGroup(group)])));
+      const lists = new Map([entry, ...pages].map((user) => [user, listSheets(metafile, user, new Set(pages))]));
+      const fileOf = new Map();
+      for (const group of groupSheets([...lists.values()])) {
+        const file = await bundleGroup(group);
+        for (const sheet of group) fileOf.set(sheet, file);
+      }
       const toFiles = (sheets) =>
-        [...new Set(sheets.map((sheet) => bundled.get(groupOf.get(sheet))))].filter(
-          ({ contents }) => contents.length > 0,
-        );
-      const ofEntry = toFiles(sheetsByUser.get(entry));
+        [...new Set(sheets.map((sheet) => fileOf.get(sheet)))].filter(({ contents }) => contents.length > 0);
+      const ofEntry = toFiles(lists.get(entry));
       const urlsByUser = new Map();
-      for (const [user, sheets] of sheetsByUser) {
+      for (const [user, sheets] of lists) {
         const own = toFiles(sheets).filter((file) => user === entry || !ofEntry.includes(file));
         urlsByUser.set(
           user,
           own.map(({ url }) => url),
         );
       }
-      return { sheets: toFiles([...groupOf.keys()]).flatMap(({ assets, ...file }) => [file, ...assets]), urlsByUser };
+      return { sheets: toFiles([...fileOf.keys()]).flatMap(({ assets, ...file }) => [file, ...assets]), urlsByUser };
     },
     /**
      * Makes the next build compile the sheets again that a changed file is part of. With plugins, that can be any sheet.
@@ -232,7 +224,7 @@ function listSheets(metafile, entry, pages) {
  * joined, so that each module gets its sheets in its own order.
  *
  * @param {string[][]} lists ordered sheets of each module that the browser loads
- * @returns {Map<string, string[]>} the group of each sheet
+ * @returns {Set<string[]>} the groups
  */
 function groupSheets(lists) {
   const groupOf = new Map();
@@ -249,5 +241,5 @@ function groupSheets(lists) {
       groupOf.set(sheet, group);
     }
   }
-  return groupOf;
+  return new Set(groupOf.values());
 }

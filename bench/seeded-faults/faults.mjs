@@ -390,14 +390,14 @@ const AREAS = {
       [
         'pages are not notified of a new server',
         'bin/develop.mjs',
-        'if (isAlive(current)) sendToServer(current,',
-        'if (isAlive(current) && state.error) sendToServer(current,',
+        'if (current?.isAlive()) current.send(',
+        'if (current?.isAlive() && state.error) current.send(',
       ],
       [
         'a change of the server is not served',
         'bin/develop.mjs',
-        'if (name !== servedBuild || !isInSource || !isAlive(current)) {',
-        'if (!isInSource || !isAlive(current)) {',
+        'if (name !== servedBuild || !isInSource || !current?.isAlive()) {',
+        'if (!isInSource || !current?.isAlive()) {',
       ],
     ],
   },

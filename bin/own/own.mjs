@@ -41,7 +41,8 @@ export async function own(args) {
   if (!readFileSync(join(root, 'src/server/product/settings.ts'), 'utf8').includes(tourSetting)) {
     throw new CommandError(`The tour has already been removed: the product does not have its setting ${tourSetting}.`);
   }
-  if (isInRepository(root) && findChanges() !== '') {
+  // git says what to do if it refuses to look.
+  if (isInRepository(root) && createGit(root)(['status', '--short', '--untracked-files', '--', '.']) !== '') {
     throw new CommandError('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
   }
   const tour = listTour();
@@ -96,16 +97,6 @@ function readOptions(args) {
   const { with: template = 'accounts', without = 'desk' } = values;
   if (template !== 'accounts' || without !== 'desk' || positionals.length > 0) throw new CommandError(usage);
   return values;
-}
-
-function findChanges() {
-  try {
-    return createGit(root)(['status', '--short', '--untracked-files', '--', '.']);
-  } catch (error) {
-    throw new CommandError(
-      `${error.message}\nNothing was removed, because there can be uncommitted changes. Repair git first.`,
-    );
-  }
 }
 
 function isInRepository(folder) {

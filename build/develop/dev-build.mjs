@@ -6,7 +6,7 @@ import { findDesk, productApp } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
 import { readFiles } from '../files.mjs';
-import { nameSources, sortOutputs } from '../output.mjs';
+import { isServed, nameSources, placeOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { reuse } from '../reuse.mjs';
 import { readRouteModules } from '../route-modules.mjs';
@@ -164,8 +164,8 @@ export async function createDevBuild(root, warn) {
       ...sheets,
       ...builtOthers.flatMap((built) => built.outputFiles),
     ];
-    const { served, unserved } = sortOutputs(dist, nameSources(root, outputFiles), { serveMaps: true });
-    await write([...served, ...unserved, { path: 'manifest.json', contents: text }]);
+    const placed = placeOutputs(dist, nameSources(root, outputFiles), { serveMaps: true });
+    await write([...placed, { path: 'manifest.json', contents: text }]);
     await writePublic(changed);
     manifestText = text;
     unbuilt.client.clear();
@@ -187,8 +187,7 @@ export async function createDevBuild(root, warn) {
       const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
       inputs.server = layers.inputs;
       const outputFiles = [...layers.outputFiles, ...others.outputFiles];
-      const { served, unserved } = sortOutputs(dist, outputFiles);
-      await write([...unserved.map(toMapped), ...served]);
+      await write(placeOutputs(dist, outputFiles).map(toMapped));
       // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
       return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
     } catch (error) {
@@ -246,10 +245,11 @@ function toName(outputFiles) {
 }
 
 /**
- * Puts a source map next to its file, and adds a line with its name to the file, because esbuild's line has the path of
+ * Puts a source map of the server next to its file, and adds a line with its name to the file, because esbuild's line has the path of
  * an asset.
  */
 function toMapped({ path, contents }) {
+  if (isServed({ path })) return { path, contents };
   if (path.endsWith('.map')) return { path: path.replace(/^maps\//, ''), contents };
   return { path, contents, end: `\n//# sourceMappingURL=${basename(path)}.map\n` };
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { createLocations } from '../../build/locations.mjs';
-import { sortOutputs } from '../../build/output.mjs';
+import { placeOutputs } from '../../build/output.mjs';
 import { parseStack } from '../../src/server/errors/digest/read-error.ts';
 import type { StackFrame } from '../../src/server/errors/failure.ts';
 
@@ -36,9 +36,9 @@ export async function bundleProject(
     sourceRoot: '../',
     plugins,
   });
-  const { unserved } = sortOutputs(dist, outputFiles);
-  for (const { path, contents } of unserved) write(join(dist, path), contents);
-  const maps = unserved.filter(({ path }) => path.endsWith('.map'));
+  const placed = placeOutputs(dist, outputFiles);
+  for (const { path, contents } of placed) write(join(dist, path), contents);
+  const maps = placed.filter(({ path }) => path.endsWith('.map'));
   write(join(dist, 'sites.json'), createLocations(root, maps));
   return { dist, fail: () => failIn(join(dist, 'server/main.js'), dist) };
 }

@@ -54,9 +54,7 @@ describe('npm run own', () => {
     await expect(clone.run('npm run own -- --yes')).rejects.toThrow('There are uncommitted changes');
     // As for a folder of another user.
     const another = { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' };
-    await expect(clone.run('npm run own -- --yes', another)).rejects.toThrow(
-      /dubious ownership[\s\S]+Nothing was removed/,
-    );
+    await expect(clone.run('npm run own -- --yes', another)).rejects.toThrow('dubious ownership');
     expect(existsSync(join(clone.folder, 'src/shared/product/pages/cards/cards.tsx'))).toBe(true);
     rmSync(join(clone.folder, '.git'), { recursive: true });
   });
