@@ -166,6 +166,7 @@ const FAILED = 'A failure could not be reported.';
 const PREFETCH_FAILED = 'A prefetch failed. No incident was opened, because a click requests the page again.';
 
 const WORDS: Readonly<Partial<Record<FailureOrigin, string>>> = {
+  process: 'An error was not caught.',
   service: 'A service failed.',
   report: 'The app reported an error that it handled.',
 };
