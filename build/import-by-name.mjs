@@ -51,8 +51,9 @@ export function importByName(build, { name: imported, index, isOurs = () => true
       const { local, file } = known.get(name);
       return `export { ${local} as ${name} } from "${file}";`;
     });
-    // One module per importer. A shared one would become a separate chunk.
-    const path = toRelative(build.initialOptions.absWorkingDir ?? '', importer);
+    // One module per importer. A shared one would become a separate chunk. Plugins that ignore the namespace find modules
+    // by their ending, so it does not have that of the importer.
+    const path = `${toRelative(build.initialOptions.absWorkingDir ?? '', importer)}:names`;
     return { path, namespace, sideEffects: false, pluginData: contents.join('\n') };
   });
   build.onLoad({ filter: /.*/, namespace }, ({ pluginData }) => ({

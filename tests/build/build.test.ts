@@ -333,6 +333,23 @@ it('warns of the product once, with the place, and of packages only what a build
   ]);
 });
 
+it('builds a page that a plugin compiles, and that imports names of an index', async () => {
+  const root = createApp({
+    'src/server/product/build.mjs': `
+      import { readFileSync } from 'node:fs';
+      const pages = { name: 'pages', setup: ({ onLoad }) =>
+        onLoad({ filter: /\\.page$/ }, ({ path }) => ({ contents: readFileSync(path, 'utf8'), loader: 'jsx' })) };
+      export default { plugins: [pages] };`,
+    'src/shared/product/pages/plain.page': `
+      import { useFetcher } from 'react-router';
+      export default () => <i>{useFetcher().state}</i>;`,
+    'src/shared/product/pages/plain.tsx': "export { default } from './plain.page';",
+  });
+  const lines: string[] = [];
+  await build({ root, log: (line) => lines.push(line) });
+  expect(lines[0]).toMatch(/^Built /);
+});
+
 it.each(['?react', '?worker', '?url'])('refuses a suffix that no plugin loads: %s', async (suffix) => {
   const root = createApp({
     'src/server/product/build.mjs': `

@@ -36,7 +36,7 @@ export function createFormResults(
   async function act(wanted: Wanted): Promise<Results> {
     const { request, url, form, leaf } = wanted;
     const isFetcher = wanted.fetcherKey !== null;
-    const action = (form && readAction(form)) ?? '';
+    const action = readAction(form) ?? '';
     const isTyped = [...(form ?? [])].some(([name, value]) => name !== ACTION_FIELD && typeof value === 'string');
     const refuse = (message: string, status = 503) => {
       const note = isTyped ? ` ${toText('What you typed is still here.')}` : '';

@@ -88,7 +88,7 @@ export function createFunnel(
     const { tracker } = sinks;
     const isKept = tracker ? attempt(made, () => tracker.record(failure, visitor)) : true;
     for (const reporter of reporters) attempt(made, () => reporter.report(failure, event.error));
-    const words = WORDS[failure.origin] ?? 'A request failed.';
+    const words = WORDS[failure.kind] ?? WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
     sinks.onFailure?.(address, event.error, context);
     return address;
@@ -165,7 +165,9 @@ const FAILED = 'A failure could not be reported.';
 
 const PREFETCH_FAILED = 'A prefetch failed. No incident was opened, because a click requests the page again.';
 
-const WORDS: Readonly<Partial<Record<FailureOrigin, string>>> = {
+const WORDS: Readonly<Partial<Record<FailureKind | FailureOrigin, string>>> = {
+  'blocked-loop': 'The event loop was blocked.',
+  process: 'An error was not caught.',
   service: 'A service failed.',
   report: 'The app reported an error that it handled.',
 };

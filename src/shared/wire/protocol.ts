@@ -36,8 +36,8 @@ export const MULTIPART = 'multipart/form-data';
 export const ACTION_FIELD = '_action';
 
 /** Returns the action that a form names. The pressed button's name follows the form's own, and wins. */
-export function readAction(form: FormData): string | undefined {
-  const name = form.getAll(ACTION_FIELD).at(-1);
+export function readAction(form: FormData | undefined): string | undefined {
+  const name = form?.getAll(ACTION_FIELD).at(-1);
   return typeof name === 'string' ? name : undefined;
 }
 

@@ -169,6 +169,22 @@ describe('a failure', () => {
     expect(JSON.stringify(failure)).not.toContain('sid=');
   });
 
+  it.each([
+    ['loader', 'A request failed.'],
+    ['service', 'A service failed.'],
+    ['process', 'An error was not caught.'],
+  ] as const)('of a %s is logged as that', (origin, msg) => {
+    const { fail, lines } = createTestFunnel();
+    fail(boom(), { origin });
+    expect(lines).toMatchObject([{ origin, msg }]);
+  });
+
+  it('of a blocked event loop is logged as that', () => {
+    const { funnel, lines } = createTestFunnel();
+    funnel.record({ kind: 'blocked-loop', error: boom() }, { origin: 'process' });
+    expect(lines).toMatchObject([{ kind: 'blocked-loop', msg: 'The event loop was blocked.' }]);
+  });
+
   it('is logged in full if it cannot be stored, and so are the errors of the store and of a reporter', () => {
     const { fail, lines } = createTestFunnel({ sinks: { tracker: { record: trap } }, reporters: [{ report: trap }] });
     expect(fail(boom())).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
