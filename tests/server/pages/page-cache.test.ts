@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CachedPage, createPageCache } from '../../../src/server/pages/page-cache.ts';
 import { Second } from '../../../src/shared/units.ts';
 
@@ -10,19 +10,20 @@ function toPage(text: string): TextPage {
   return { text, bytes: text.length };
 }
 
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => vi.advanceTimersByTime(ms);
+
 function createCache({ maxBytes = 1000 } = {}) {
-  let at = 0;
   const onRefreshFailed = vi.fn();
-  const cache = createPageCache<TextPage>({ maxBytes, onRefreshFailed, now: () => at });
+  const cache = createPageCache<TextPage>({ maxBytes, onRefreshFailed });
   let renders = 0;
   const render = vi.fn(async () => toPage(`render ${++renders}`));
   return {
     cache,
     render,
     onRefreshFailed,
-    pass(ms: number) {
-      at += ms;
-    },
     ask: async (key = '/a', make: () => Promise<TextPage | undefined> = render) => (await cache.get(key, make))?.text,
   };
 }
@@ -30,7 +31,7 @@ function createCache({ maxBytes = 1000 } = {}) {
 describe('createPageCache', () => {
   // tests/server/pages/static/static-page.test.tsx has pages that are gone.
   it('keeps the old page if the refresh fails, and tries again after a while', async () => {
-    const { ask, pass, render, onRefreshFailed } = createCache();
+    const { ask, render, onRefreshFailed } = createCache();
     const failure = new Error('no database');
     await ask();
     pass(301 * Second);
@@ -48,7 +49,7 @@ describe('createPageCache', () => {
   });
 
   it('evicts the page that was not requested for the longest time when it is full', async () => {
-    const { ask, pass } = createCache({ maxBytes: 20 });
+    const { ask } = createCache({ maxBytes: 20 });
     const eight = (text: string) => async () => toPage(text.padEnd(8));
     await ask('/a', eight('a1'));
     await ask('/b', eight('b1'));

@@ -1,17 +1,6 @@
-import { expect, it } from 'vitest';
-import { createEchoes, createPublishedBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createEchoes, createPublishedBuilds } from '../../../src/server/reports/memory.ts';
 import { Minute } from '../../../src/shared/units.ts';
-
-it('remembers an id for ten minutes, and a limited number of ids', () => {
-  let at = 0;
-  const ids = createRecentIds({ now: () => at, maxIds: 2 });
-  ids.add('a', 'AAAA');
-  expect(ids.find('a')).toBe('AAAA');
-  at = 10 * Minute;
-  expect(ids.find('a')).toBeUndefined();
-  for (const id of ['b', 'c', 'd']) ids.add(id, id);
-  expect(['b', 'c', 'd'].map((id) => ids.find(id))).toEqual([undefined, 'c', 'd']);
-});
 
 it('admits an echo once, even before it is stored', async () => {
   const { admit } = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
@@ -39,14 +28,15 @@ it('known builds are found by id and release, the running one without the store'
 });
 
 it('known builds are listed at most once a minute for unknown names, and again after the store was unavailable', async () => {
-  let at = 0;
-  let asked = 0;
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const away = () => Promise.reject(new Error('away'));
   const lists = [async () => [], away, async () => [{ id: 'build-2', release: 'v2' }]];
-  const findBuild = createPublishedBuilds({ own, now: () => at, list: async () => lists[asked++]?.() ?? [] });
+  let asked = 0;
+  const findBuild = createPublishedBuilds({ own, list: async () => lists[asked++]?.() ?? [] });
   const findAll = async () => new Set(await Promise.all(Array.from({ length: 100 }, () => findBuild('build-2'))));
   expect([await findAll(), asked]).toEqual([new Set([undefined]), 1]);
-  at = Minute;
+  vi.advanceTimersByTime(Minute);
   expect([await findBuild('build-2'), await findBuild('v3')]).toEqual([undefined, own]);
   expect([await findAll(), asked]).toEqual([new Set([second]), 3]);
 });
