@@ -133,6 +133,7 @@ describe('a file', () => {
     request.end(body.subarray(1.5 * MiB));
     expect(await answered).toBe(200);
     expect(seen[0]?.isAborted).toBe(false);
+    await until(isClean, 'its removal');
   });
 });
 
