@@ -7,7 +7,7 @@ import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import { KiB } from '../../../src/shared/units.ts';
-import { startPages } from '../../support/pages-app.tsx';
+import { startPage } from '../../support/pages-app.tsx';
 import { until } from '../../support/until.ts';
 
 setFlagsFromString('--expose-gc');
@@ -20,14 +20,17 @@ function Visit() {
 it('a shell in memory does not hold the request of the visitor who caused its render', async () => {
   const responses: WeakRef<ServerResponse>[] = [];
   const loader = (args: LoaderArgs) => ({ id: personal(args, () => args.params.id) });
-  const app = await startPages([{ id: 'page', path: '/page/:id', mode: 'shell', view: Visit, server: { loader } }], {
-    steps: [
-      (_req, res, next) => {
-        responses.push(new WeakRef(res));
-        next();
-      },
-    ],
-  });
+  const app = await startPage(
+    { path: '/page/:id', mode: 'shell', view: Visit, server: { loader } },
+    {
+      steps: [
+        (_req, res, next) => {
+          responses.push(new WeakRef(res));
+          next();
+        },
+      ],
+    },
+  );
   for (let id = 0; id < 5; id += 1) expect((await app.ask(`/page/${id}`)).text).toContain(`<b>${id}</b>`);
   // A few more, because the last ones can still be in use.
   for (let more = 0; more < 5; more += 1) await app.ask('/nothing');
@@ -39,7 +42,7 @@ it('a shell in memory does not hold the request of the visitor who caused its re
 
 it('static pages in memory take little more than their bytes', async () => {
   const view = () => <p>{'words '.repeat(100)}</p>;
-  const app = await startPages([{ id: 'page', path: '/page/:id', mode: 'static', view }], { compression: true });
+  const app = await startPage({ path: '/page/:id', mode: 'static', view }, { compression: true });
   const measure = () => {
     collectGarbage();
     return process.memoryUsage().arrayBuffers;

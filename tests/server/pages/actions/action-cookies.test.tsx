@@ -7,7 +7,15 @@ import {
   type LoaderArgs,
   type LoaderContext,
 } from '../../../../src/server/pages/server-page.ts';
-import { DATA, FORM, type PagesApp, type PagesAppOptions, parsePage, startPages } from '../../../support/pages-app.tsx';
+import {
+  DATA,
+  FORM,
+  type PagesApp,
+  type PagesAppOptions,
+  parsePage,
+  startPage,
+  startPages,
+} from '../../../support/pages-app.tsx';
 
 declare module 'express-session' {
   interface SessionData {
@@ -140,21 +148,17 @@ describe('cookies of an action', () => {
 const steps = [session({ name: 'sid', secret: 'weir', resave: false, saveUninitialized: false })];
 
 async function startSessions() {
-  const app = await startPages(
-    [
-      {
-        id: 'root',
-        server: {
-          loader: ({ context }) => context.user,
-          actions: {
-            enter: ({ context, form }) => context.enter(form.get('name')),
-            refuse: async ({ context }) => (await context.enter('ada')) ?? invalid({ errors: {} }),
-            leave: ({ context }) => context.leave(),
-          },
+  const app = await startPage(
+    {
+      server: {
+        loader: ({ context }) => context.user,
+        actions: {
+          enter: ({ context, form }) => context.enter(form.get('name')),
+          refuse: async ({ context }) => (await context.enter('ada')) ?? invalid({ errors: {} }),
+          leave: ({ context }) => context.leave(),
         },
-        children: [{ id: 'page', path: '/page' }],
       },
-    ],
+    },
     {
       steps,
       createContext: ({ request: { session: own }, response: { req } }) => ({
@@ -170,7 +174,7 @@ async function startSessions() {
   return async (body: string, headers: Record<string, string>) => {
     const reply = await app.post('/page', body, headers);
     return {
-      user: parsePage(reply.text).payload.data.root,
+      user: parsePage(reply.text).payload.data.page,
       cookie: reply.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
     };
   };
@@ -178,11 +182,11 @@ async function startSessions() {
 
 it('a session of express-session, whose cookie is written with the headers is that of the action in the page after it', async () => {
   const ask = await startSessions();
-  const entered = await ask('_action=root.enter&name=ada', DATA);
+  const entered = await ask('_action=page.enter&name=ada', DATA);
   expect(entered).toEqual({ user: 'ada', cookie: expect.stringMatching(/^sid=s/) });
-  const changed = await ask('_action=root.enter&name=grace', { ...DATA, Cookie: entered.cookie });
+  const changed = await ask('_action=page.enter&name=grace', { ...DATA, Cookie: entered.cookie });
   expect(changed.user).toBe('grace');
   expect(changed.cookie).not.toBe(entered.cookie);
-  expect((await ask('_action=root.leave', { ...DATA, Cookie: changed.cookie })).user).toBe('nobody');
-  expect((await ask('_action=root.refuse', FORM)).user).toBe('ada');
+  expect((await ask('_action=page.leave', { ...DATA, Cookie: changed.cookie })).user).toBe('nobody');
+  expect((await ask('_action=page.refuse', FORM)).user).toBe('ada');
 });

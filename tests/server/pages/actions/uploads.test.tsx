@@ -14,7 +14,7 @@ import {
   leakIn,
   type PagesAppOptions,
   parsePage,
-  startPages,
+  startPage,
   type TestPage,
 } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
@@ -58,35 +58,31 @@ const isClean = () => listAll().length === 0;
 async function start(server: Partial<NonNullable<TestPage['server']>> = {}, options: PagesAppOptions = {}) {
   const seen: Record<string, unknown>[] = [];
   let guards = 0;
-  const app = await startPages(
-    [
-      {
-        id: 'page',
-        path: '/page',
-        server: {
-          guard: () => void guards++,
-          actions: {
-            photo: {
-              maxBytes: 8 * MiB,
-              async run({ form, signal }) {
-                const file = form.get('photo');
-                if (!(file instanceof File)) return { note: form.get('note') };
-                const { name, size, type } = file;
-                const part = await file.slice(size - 3, size).text();
-                await writeFile(join(dataDir, 'kept'), file.stream());
-                const read = statSync(join(dataDir, 'kept')).size;
-                const modes = listFiles().map((path) => (statSync(path).mode & 0o777).toString(8));
-                seen.push({ name, size, type, part, read, modes, isAborted: signal.aborted });
-                if (form.has('fail')) throw new Error('The action fails.');
-                return { size };
-              },
+  const app = await startPage(
+    {
+      server: {
+        guard: () => void guards++,
+        actions: {
+          photo: {
+            maxBytes: 8 * MiB,
+            async run({ form, signal }) {
+              const file = form.get('photo');
+              if (!(file instanceof File)) return { note: form.get('note') };
+              const { name, size, type } = file;
+              const part = await file.slice(size - 3, size).text();
+              await writeFile(join(dataDir, 'kept'), file.stream());
+              const read = statSync(join(dataDir, 'kept')).size;
+              const modes = listFiles().map((path) => (statSync(path).mode & 0o777).toString(8));
+              seen.push({ name, size, type, part, read, modes, isAborted: signal.aborted });
+              if (form.has('fail')) throw new Error('The action fails.');
+              return { size };
             },
-            small: ({ form }) => ({ text: form.get('note') }),
           },
-          ...server,
+          small: ({ form }) => ({ text: form.get('note') }),
         },
+        ...server,
       },
-    ],
+    },
     options,
   );
   return { app, seen, guards: () => guards };
@@ -137,6 +133,7 @@ describe('a file', () => {
     request.end(body.subarray(1.5 * MiB));
     expect(await answered).toBe(200);
     expect(seen[0]?.isAborted).toBe(false);
+    await until(isClean, 'its removal');
   });
 });
 

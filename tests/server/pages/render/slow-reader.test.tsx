@@ -4,7 +4,7 @@ import { Suspense, use } from 'react';
 
 import { expect, it } from 'vitest';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { startPages } from '../../../support/pages-app.tsx';
+import { startPage } from '../../../support/pages-app.tsx';
 import { openSocket } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
@@ -31,20 +31,10 @@ function Long() {
 
 it('sends a page no faster than it is read, and completely', async () => {
   let reply: ServerResponse | undefined;
-  const app = await startPages(
-    [
-      {
-        id: 'long',
-        path: '/long',
-        view: Long,
-        // The parts themselves are short. The page makes long text of them.
-        server: {
-          loader: () => ({
-            parts: Array.from({ length: PARTS }, (_, part) => sleep(part / 10, `part ${part}`)),
-          }),
-        },
-      },
-    ],
+  // The parts themselves are short. The page makes long text of them.
+  const loader = () => ({ parts: Array.from({ length: PARTS }, (_, part) => sleep(part / 10, `part ${part}`)) });
+  const app = await startPage(
+    { view: Long, server: { loader } },
     {
       steps: [
         (_req, res, next) => {
@@ -54,7 +44,7 @@ it('sends a page no faster than it is read, and completely', async () => {
       ],
     },
   );
-  const visit = openSocket(app.port, 'GET /long HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  const visit = openSocket(app.port, 'GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   visit.socket.pause();
   await until(() => (reply?.socket?.bytesWritten ?? 0) > 0, 'the first bytes');
   await sleep(PARTS / 10 + 500);

@@ -6,7 +6,7 @@ import { revalidate } from '../../../../src/server/pages/revalidate.ts';
 import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { type AskOptions, FORM, startPages } from '../../../support/pages-app.tsx';
+import { type AskOptions, FORM, startPage } from '../../../support/pages-app.tsx';
 
 const REQUESTS = 300;
 /** Requests at the same time (count). */
@@ -40,33 +40,30 @@ function Shop() {
 const pause = () => sleep(Math.random() * 8);
 
 it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, { timeout: 120_000 }, async () => {
-  const app = await startPages(
-    [
-      {
-        id: 'page',
-        path: '/page/:id',
-        mode: 'shell',
-        view: Shop,
-        server: {
-          async loader(args: Args) {
-            await pause();
-            return {
-              article: `article ${args.params.id}`,
-              name: personal(args, async ({ context }) => {
-                if (Math.random() < 0.5) await pause();
-                if (context.secret.startsWith('f')) throw new Error(context.secret);
-                return context.secret;
-              }),
-              cart: personal(args, async ({ context }) => {
-                await pause();
-                return { item: `item-${context.secret}`, total: pause().then(() => `total-${context.secret}`) };
-              }),
-            };
-          },
-          actions: { save: ({ context }: Args) => invalid({ errors: { '': context.secret } }) },
+  const app = await startPage(
+    {
+      path: '/page/:id',
+      mode: 'shell',
+      view: Shop,
+      server: {
+        async loader(args: Args) {
+          await pause();
+          return {
+            article: `article ${args.params.id}`,
+            name: personal(args, async ({ context }) => {
+              if (Math.random() < 0.5) await pause();
+              if (context.secret.startsWith('f')) throw new Error(context.secret);
+              return context.secret;
+            }),
+            cart: personal(args, async ({ context }) => {
+              await pause();
+              return { item: `item-${context.secret}`, total: pause().then(() => `total-${context.secret}`) };
+            }),
+          };
         },
+        actions: { save: ({ context }: Args) => invalid({ errors: { '': context.secret } }) },
       },
-    ],
+    },
     { createContext: ({ request }) => ({ secret: String(request.headers.cookie) }) },
   );
   const secrets = Array.from({ length: REQUESTS }, () => randomBytes(12).toString('hex'));

@@ -164,26 +164,23 @@ describe('a static page', () => {
   ])('has a strong ETag for each encoding, and one ETag for its data: %s', async (accepted, encoding) => {
     const app = await startPages(staticPage({ loader: () => text }), { compression: true });
     const plain = await app.ask('/page');
+    const headers = { 'Accept-Encoding': accepted };
     for (const path of ['/page', '/_data/page']) {
-      const whole = await app.ask(path, { headers: { 'Accept-Encoding': accepted } });
+      const whole = await app.ask(path, { headers });
       expect(whole.headers['content-encoding']).toBe(encoding);
       expect(whole.text).toContain(text);
       const { etag, vary } = whole.headers;
       const strong = encoding ? new RegExp(`^"[\\w-]+-${encoding}"$`) : /^"[\w-]+"$/;
       expect([etag, vary]).toEqual([expect.stringMatching(path === '/page' ? strong : /^W\/"/), 'Accept-Encoding']);
-      const same = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': String(etag) } });
+      const same = await app.ask(path, { headers: { ...headers, 'If-None-Match': String(etag) } });
       expect([same.status, same.headers.etag, same.headers.vary]).toEqual([304, etag, vary]);
-      const [head, get] = await Promise.all(
-        ['HEAD', 'GET'].map((method) =>
-          askRaw(app.port, `${method} ${path} HTTP/1.1`, ['Host: localhost', `Accept-Encoding: ${accepted}`]),
-        ),
-      );
-      expect(head?.headers).toMatchObject({ etag, 'content-length': get?.headers['content-length'] });
-      expect(head?.headers['content-encoding']).toBe(encoding);
+      const head = await askRaw(app.port, `HEAD ${path} HTTP/1.1`, ['Host: localhost', `Accept-Encoding: ${accepted}`]);
+      expect(head.headers).toMatchObject({ etag, 'content-length': whole.headers['content-length'] });
+      expect(head.headers['content-encoding']).toBe(encoding);
       if (path !== '/page') continue;
       // The ETag of another encoding does not match these bytes.
       const other = encoding === undefined ? '"x-br"' : String(plain.headers.etag);
-      const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });
+      const anew = await app.ask(path, { headers: { ...headers, 'If-None-Match': other } });
       expect([anew.status, anew.headers.etag]).toEqual([200, etag]);
     }
   });

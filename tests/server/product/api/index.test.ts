@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTestApp } from '#engine/testing';
 import { createApi } from '#product-server/api/index.ts';
 import { createTodoStore } from '#product-server/api/todos/store.ts';
@@ -7,16 +7,12 @@ import { createTodoStore } from '#product-server/api/todos/store.ts';
 const createApp = ({ tourFailures = true } = {}) =>
   createTestApp({ api: createApi({ settings: { tourFailures }, services: { todos: createTodoStore() } }) });
 
-let api: ReturnType<typeof createApp>;
-beforeEach(async () => {
-  api = createApp();
-  await add('The first');
-});
-
 const TODOS = '/api/tour/todos';
-const add = (title: string) => request(api).post(TODOS).send({ title }).expect(201);
 
 it('creates, lists, reads, changes and deletes', async () => {
+  const api = createApp();
+  const add = (title: string) => request(api).post(TODOS).send({ title }).expect(201);
+  await add('The first');
   const { body, headers } = await add(' Open the gates ');
   expect(headers.location).toBe(`${TODOS}/2`);
   expect(body).toEqual({ id: 2, title: 'Open the gates', done: false, createdAt: expect.any(String) });
