@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { availableParallelism, cpus, loadavg } from 'node:os';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildPlainSides, makeApp } from './app.mjs';
 import { LOADS, measureCold, measureLoad, measureStart } from './measure.mjs';
@@ -8,11 +8,18 @@ import { isPinned, leaveServerCore } from './servers.mjs';
 // Compares Spillway with bare `node:http`, plain Express and Express with the usual middleware, which serve the same pages and answers. docs/performance.md
 // explains the table.
 
-const { only, rounds, seconds, json } = readOptions();
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '9' },
+    seconds: { type: 'string', default: '1' },
+    json: { type: 'boolean' },
+  },
+});
+const [rounds, seconds] = [values.rounds, values.seconds].map(Number);
 const folder = makeApp();
 const plain = await buildPlainSides(folder);
 execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-const machine = { node: process.version, cpu: cpus()[0]?.model, cores: availableParallelism(), isPinned };
 leaveServerCore();
 const sides = {
   bare: { args: [plain.bare], cwd: folder, core: 0 },
@@ -27,7 +34,7 @@ const works = {
   cold: () => measureCold(options),
   start: () => measureStart(options),
 };
-const names = only ?? Object.keys(works);
+const names = values.only?.split(',') ?? Object.keys(works);
 const rows = [];
 for (const name of names) {
   console.error(`Measuring ${name}…`);
@@ -38,12 +45,12 @@ for (const name of names) {
     process.exitCode = 1;
   }
 }
-if (json) console.log(JSON.stringify({ machine, rounds, seconds, rows }, null, 2));
+if (values.json) console.log(JSON.stringify({ rows }, null, 2));
 else {
   console.table(rows.map(toCells));
   console.log(`Rounds: ${rounds}, of ${seconds} s, with 32 connections. CPU: the server's time for each request.
 Ranges: the middle half of the rounds.
-Node ${machine.node}, ${machine.cores} cores. Load average: ${loadavg()[0].toFixed(1)}.`);
+Node ${process.version}. Load average: ${loadavg()[0].toFixed(1)}.`);
   if (!isPinned) console.log('Server and load shared all cores, so requests a second depend on both.');
   if (rows.some(({ isIdle }) => isIdle)) console.log('* Something else was the limit. Trust the CPU time.');
 }
@@ -52,7 +59,7 @@ process.exit();
 function toCells({ title, unit, values, shares, isIdle }) {
   return {
     '': title,
-    ...Object.fromEntries(Object.entries(TITLES).map(([side, name]) => [name, toText(values[side])])),
+    ...Object.fromEntries(Object.entries(TITLES).map(([side, name]) => [name, toFigure(values[side])])),
     unit: isIdle ? `${unit} *` : unit,
     ...Object.fromEntries(
       Object.entries(TITLES)
@@ -62,19 +69,10 @@ function toCells({ title, unit, values, shares, isIdle }) {
   };
 }
 
-function toText(value) {
+function toFigure(value) {
   return value?.toPrecision(value >= 100 ? Math.trunc(value).toString().length : 3) ?? '';
 }
 
 function toRange(share) {
   return share ? `${share.median.toFixed(2)} (${share.low.toFixed(2)} to ${share.high.toFixed(2)})` : '';
-}
-
-function readOptions() {
-  const text = { type: /** @type {const} */ ('string') };
-  const { values } = parseArgs({
-    options: { only: text, rounds: text, seconds: text, json: { type: 'boolean' } },
-  });
-  const { rounds = 9, seconds = 1 } = values;
-  return { only: values.only?.split(','), json: values.json, rounds: Number(rounds), seconds: Number(seconds) };
 }

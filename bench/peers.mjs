@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../tests/support/free-port.ts';
@@ -14,6 +14,13 @@ import { median } from './statistics.mjs';
 //     node bench/peers.mjs
 
 const folder = makeFolder();
+const env = {
+  ...process.env,
+  NODE_ENV: 'production',
+  NEXT_TELEMETRY_DISABLED: '1',
+  LOG_LEVEL: 'warn',
+  OVERLOAD_DELAY: '0',
+};
 const CARDS = `Array.from({ length: 50 }, (_, id) => ({ id, title: \`Card ★ \${id}\`, text: 'A sentence as long as those on cards usually are. '.repeat(3) }))`;
 const READING = "{ river: 'Aare', centimetres: 212, tags: ['hourly', 'public'] }";
 const LIST = `<ul>{cards.map(({ id, title, text }) => (<li key={id}><article><h2>{title}</h2><p>{text}</p><a href={\`/card/\${id}\`}>Read more</a></article></li>))}</ul>`;
@@ -83,47 +90,42 @@ app.use(require('pino-http')({ level: process.env.LOG_LEVEL }), require('helmet'
 });`),
 };
 
+/** The values of all rounds, by name and title. */
 const found = {};
+function add(name, title, value) {
+  found[name] ??= {};
+  found[name][title] ??= [];
+  found[name][title].push(value);
+}
 for (const [name, app] of Object.entries(apps)) {
-  const rounds = { build: [], start: [], idle: [], cpu: [], json: [] };
   for (let round = 0; round < 5; round += 1) {
     rmSync(join(app.cwd, app.output), { recursive: true, force: true });
     const begun = performance.now();
-    execFileSync(process.execPath, app.build, { cwd: app.cwd, env: toEnv(), stdio: ['ignore', 'ignore', 'inherit'] });
-    rounds.build.push((performance.now() - begun) / 1000);
-    const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) } });
+    execFileSync(process.execPath, app.build, { cwd: app.cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
+    add(name, 'build, s', (performance.now() - begun) / 1000);
+    const server = await start({ ...app, env: { ...env, PORT: String(await findFreePort()) } });
     const page = `http://localhost:${server.port}/`;
     const answer = await fetch(page);
     if (!(await answer.text()).includes('Card ★ 49')) throw new Error(`${name} does not show the cards.`);
-    rounds.start.push(performance.now() - server.begun);
+    add(name, 'start, ms', performance.now() - server.begun);
     await sleep(2000);
-    rounds.idle.push(server.memory());
-    rounds.cpu.push(await measure(server, '/'));
-    rounds.json.push(await measure(server, '/api/reading'));
-    if (round === 0) rounds.scripts = [await measureScripts(page)];
+    add(name, 'idle, MB', server.memory());
+    add(name, 'CPU, ms a page', await measure(server, '/'));
+    add(name, 'CPU, ms a JSON answer', await measure(server, '/api/reading'));
+    add(name, 'JavaScript, kB gzip', await measureScripts(page));
     await server.stop();
   }
-  found[name] = {
-    'JavaScript, kB gzip': median(rounds.scripts).toFixed(1),
-    'CPU, ms a page': median(rounds.cpu).toFixed(2),
-    'CPU, µs a JSON answer': (median(rounds.json) * 1000).toFixed(0),
-    'start, ms': median(rounds.start).toFixed(0),
-    'build, s': median(rounds.build).toFixed(1),
-    'idle, MB': median(rounds.idle).toFixed(0),
-  };
 }
 for (const [name, source] of Object.entries(plain)) {
   const file = join(folder, 'express.mjs');
   writeFileSync(file, source);
-  const answers = [];
   for (let round = 0; round < 5; round += 1) {
-    const server = await start({ args: [file], env: toEnv() });
-    answers.push(await measure(server, '/api/reading'));
+    const server = await start({ args: [file], env });
+    add(name, 'CPU, ms a JSON answer', await measure(server, '/api/reading'));
     await server.stop();
   }
-  found[name] = { 'CPU, µs a JSON answer': (median(answers) * 1000).toFixed(0) };
 }
-console.table(found);
+console.table(mapValues(found, (titles) => mapValues(titles, (values) => median(values).toPrecision(3))));
 console.table(await measureTables());
 process.exit();
 
@@ -134,7 +136,7 @@ async function measureTables() {
   leaveServerCore();
   for (let round = 0; round < 3; round += 1) {
     for (const [name, app] of Object.entries(all)) {
-      const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) }, core: 0 });
+      const server = await start({ ...app, env: { ...env, PORT: String(await findFreePort()) }, core: 0 });
       await warmUp(server, { path: '/rows', connections: 10, seconds: 2 });
       for (const [connections, found] of Object.entries(rates[name])) {
         const order = { path: '/rows', connections: Number(connections), seconds: 5 };
@@ -176,12 +178,16 @@ async function measure(server, path) {
 
 function install(name, files) {
   const cwd = join(folder, name);
+  writeFiles(cwd, files);
+  execFileSync('npm', ['install', '--legacy-peer-deps', '--no-audit', '--no-fund'], { cwd, stdio: 'ignore' });
+  return cwd;
+}
+
+function writeFiles(cwd, files) {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
     writeFileSync(join(cwd, path), text);
   }
-  execFileSync('npm', ['install', '--legacy-peer-deps', '--no-audit', '--no-fund'], { cwd, stdio: 'ignore' });
-  return cwd;
 }
 
 /** The empty app of `npm run own`, with the page of cards as its home page. */
@@ -189,47 +195,24 @@ function makeSpillway() {
   const cwd = checkOut('HEAD');
   execFileSync(process.execPath, ['bin/own.mjs', '--yes'], { cwd, stdio: 'ignore' });
   execFileSync(process.execPath, ['bin/new.mjs', 'page', '/rows'], { cwd, stdio: 'ignore' });
-  writeFileSync(
-    join(cwd, 'src/shared/product/pages/home/home.tsx'),
-    `import type { PageProps } from '#engine';
+  writeFiles(cwd, {
+    'src/shared/product/pages/home/home.tsx': `import type { PageProps } from '#engine';
 import type { home } from '#product-server/pages/home.ts';
 export default function Home({ data }: PageProps<typeof home>) { const { cards } = data; return <main><title>Cards</title><h1>Cards</h1>${LIST}</main>; }`,
-  );
-  writeFileSync(
-    join(cwd, 'src/server/product/pages/home.ts'),
-    `import { definePage } from '../context.ts';\nexport const home = definePage({ loader: () => ({ cards: ${CARDS} }) });`,
-  );
-  writeFileSync(
-    join(cwd, 'src/shared/product/pages/rows/rows.tsx'),
-    `import { Link, type PageProps } from '#engine';
+    'src/server/product/pages/home.ts': `import { definePage } from '../context.ts';\nexport const home = definePage({ loader: () => ({ cards: ${CARDS} }) });`,
+    'src/shared/product/pages/rows/rows.tsx': `import { Link, type PageProps } from '#engine';
 import type { rows } from '#product-server/pages/rows.ts';
 export default function Rows({ data: { rows } }: PageProps<typeof rows>) { return ${toTable('Link', 'to')}; }`,
-  );
-  writeFileSync(
-    join(cwd, 'src/server/product/pages/rows.ts'),
-    `import { definePage } from '../context.ts';\n${ROWS}\nexport const rows = definePage({ loader: async () => ({ rows: await readRows() }) });`,
-  );
-  const index = join(cwd, 'src/server/product/pages/index.ts');
-  const text = readFileSync(index, 'utf8');
-  writeFileSync(index, `import { home } from './home.ts';\n${text.replace('home: null', 'home')}`);
-  writeFileSync(
-    join(cwd, 'src/server/product/api/index.ts'),
-    `import * as z from 'zod';
+    'src/server/product/pages/rows.ts': `import { definePage } from '../context.ts';\n${ROWS}\nexport const rows = definePage({ loader: async () => ({ rows: await readRows() }) });`,
+    'src/server/product/pages/index.ts': `import { home } from './home.ts';
+import { rows } from './rows.ts';
+export const pages = { root: null, home, rows };`,
+    'src/server/product/api/index.ts': `import * as z from 'zod';
 import { operation } from '#engine';
 import { implement } from '#engine/server';
 const body = z.object({ river: z.string(), centimetres: z.int(), tags: z.array(z.string()) });
 const reading = operation({ method: 'GET', path: '/reading', summary: 'Read it', replies: { 200: { about: 'It.', body } } });
 export const createApi = () => [implement({ reading }, { reading: () => ({ status: 200, body: ${READING} }) })];`,
-  );
+  });
   return cwd;
-}
-
-function toEnv() {
-  return {
-    ...process.env,
-    NODE_ENV: 'production',
-    NEXT_TELEMETRY_DISABLED: '1',
-    LOG_LEVEL: 'warn',
-    OVERLOAD_DELAY: '0',
-  };
 }

@@ -99,12 +99,10 @@ function readPort(child) {
   });
 }
 
-const sumTicks = (stat) =>
-  stat
-    .split(') ')[1]
-    .split(' ')
-    .slice(11, 13)
-    .reduce((sum, ticks) => sum + Number(ticks), 0);
+function sumTicks(stat) {
+  const [, user, system] = /.*\) (?:\S+ ){11}(\d+) (\d+)/.exec(stat);
+  return Number(user) + Number(system);
+}
 
 function sumOf(pid, read) {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);

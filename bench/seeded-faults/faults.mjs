@@ -330,9 +330,9 @@ const AREAS = {
         'if (dsn) return;',
       ],
       [
-        'a report that was not stored counts as seen',
+        'an echo that was not stored counts as seen',
         'src/server/reports/ingest-envelope.ts',
-        'if (!isStored) recentIds.forget(id);',
+        'if (!stored && echoOf !== undefined) echoes.forget(echoOf);',
         '',
       ],
     ],

@@ -63,7 +63,7 @@ export async function own(args) {
     const file = join(root, 'templates', template, name);
     return existsSync(file) ? readFileSync(file, 'utf8') : '';
   };
-  rewrite('.env.example', (text) => withoutTourSetting(text) + readPart('.env.part'));
+  rewrite('.env.example', (text) => withoutSettings(text, tourSetting) + readPart('.env.part'));
   rewrite('compose.yaml', (text) => withDatabase(text, readPart('compose.part')));
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(path, withoutTour);
@@ -143,9 +143,9 @@ function withoutTour(markdown) {
   return markdown.replace(/^<!-- tour -->\n[\s\S]*?^<!-- \/tour -->\n\n?/gm, '');
 }
 
-/** Removes the tour's setting, with the comment above it, from the end of `.env.example`. */
-export function withoutTourSetting(text) {
-  return text.replace(new RegExp(`\\n# .*\\n# ${tourSetting}=.*\\n$`), '');
+/** Removes settings, each with the comment above it, from `.env.example`. @param {string} names separated by `|` */
+export function withoutSettings(text, names) {
+  return text.replace(new RegExp(`\\n# .*\\n# (?:${names})=.*\\n`, 'g'), '');
 }
 
 /** Adds settings to the replicas in `compose.yaml`, which wait for the database, because the app does not start without it. */
@@ -167,6 +167,9 @@ function rewrite(path, change) {
 
 /** The build, the checks and the tests find out by themselves that it is gone. */
 function removeDesk() {
+  const settings = readFileSync(join(root, 'src/desk/server/settings.ts'), 'utf8').match(/(?<=^ {2})[A-Z_]+(?=: \{)/gm);
+  rewrite('.env.example', (text) => withoutSettings(text, settings.join('|')));
+  rewrite('compose.yaml', (text) => text.replace(/^ +DESK_.*\n/m, ''));
   for (const folder of ['src/desk', 'tests/desk']) rmSync(join(root, folder), { recursive: true });
   rewrite('src/server/main.ts', (text) => text.replace(/^.*desk\/server.*\n/m, ''));
 }

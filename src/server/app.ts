@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { mountProductsApi, type SiteApi } from './api/mount-api.ts';
 import { apiNotFound, unclaimedMethods } from './api/resource.ts';
@@ -26,9 +26,9 @@ import { securityHeaders, strictTransport, toPrivateCaching, toSecurityHeaders }
 import { knowSignedIn, visitorId } from './front/visitor.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
 import type { ProxyTrust } from './request/client-address.ts';
-import { notFoundHere } from './request/http-error.ts';
 import type { Origins } from './request/origins.ts';
 import { isApiPath, isTakenPath, onlyFor, seenAsPage } from './request/paths.ts';
+import { createExpress } from './request/proxy-trust.ts';
 import { inContext, requestId, requestInfo } from './request/request-info.ts';
 import { recordPatterns } from './request/route-patterns.ts';
 import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
@@ -196,7 +196,7 @@ export function createApp(
       tracker && !site && redirectHome(tracker.home),
       site && apiNotFound(),
       site && !existing && unclaimedMethods(),
-      site?.pages.notFound ?? notFound,
+      site?.pages.notFound,
     ]),
   ];
   return chain(steps.filter(isPresent), fail);
@@ -228,14 +228,6 @@ export function createApp(
   }
 }
 
-/** Creates an Express app that trusts the same proxies and does not send `X-Powered-By`. */
-function createExpress(trust: ProxyTrust): Express {
-  const app = express().enable('case sensitive routing');
-  app.disable('x-powered-by');
-  app.set('trust proxy', trust);
-  return app;
-}
-
 /**
  * Runs the product's routes, and leaves posts of other sites to the existing app. A response without `Cache-Control` is
  * private: a CDN can keep every `.csv` or `.pdf` that does not say so.
@@ -262,10 +254,6 @@ function redirectHome(home: string): RequestHandler {
     res.set('Cache-Control', 'no-store').redirect(302, home);
   };
 }
-
-const notFound: RequestHandler = function notFound() {
-  throw notFoundHere();
-};
 
 type Optional<T> = T | undefined | false | 0;
 

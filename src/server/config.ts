@@ -182,13 +182,13 @@ export const SETTINGS = {
     about:
       'The number of pages that can be in progress at the same time, from their first guard to their shell. Further ones get 503. Default: one for each 4 MB of the heap limit, from 32 to 1000.',
     example: '200',
-    schema: whole({ what: 'pages', from: 1, to: 100_000 }).optional(),
+    schema: whole({ what: 'number of pages', from: 1, to: 100_000 }).optional(),
   },
   MAX_CONNECTIONS_PER_ADDRESS: {
     about:
       'Connections that one address, or one /64 of IPv6, can hold. Beyond that its idle connections are closed, then new ones are refused. Does not apply to proxies in TRUST_PROXY. Default: a quarter of all connections that the server can hold, 2048 of 8192.',
     example: '512',
-    schema: whole({ what: 'connections', from: 1, to: 100_000 }).optional(),
+    schema: whole({ what: 'number of connections', from: 1, to: 100_000 }).optional(),
   },
   DRAIN_LAG: {
     about:

@@ -50,16 +50,14 @@ export function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
 }
 
 export function whole({ what, from, to }: { what: string; from: number; to: number }) {
-  return parsed(`is not a number of ${what}. Use a whole number from ${from} to ${to}.`, (text) => {
+  return parsed(`is not a ${what}. Use a whole number from ${from} to ${to}.`, (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     return value >= from && value <= to ? value : undefined;
   });
 }
 
 export function port() {
-  return parsed('is not a port number. Use a whole number from 0 to 65535.', (text) => {
-    return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
-  });
+  return whole({ what: 'port number', from: 0, to: 65535 });
 }
 
 /** Parses TRUST_PROXY. @returns undefined if the text does not say which proxies to trust */

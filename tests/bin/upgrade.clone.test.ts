@@ -226,7 +226,7 @@ describe.each(['clone', 'copy', 'monorepo'] as const)('an upgrade of a %s', (kin
 
   it('stages what the release changed, without yours and what you deleted', () => {
     expect(said.code, said.out).toBe(0);
-    expect(said.out).toContain('v0.4.0 is signed by releases@example.com.');
+    expect(said.out).toContain('The signature of v0.4.0 is valid.');
     expect(said.out).toMatch(
       /you have your own\..*:\n {2}src\/server\/moved\.ts\n {2}src\/server\/removed-and-edited\.ts\n/,
     );

@@ -56,6 +56,17 @@ test('a link and a form whose handlers stop the event need no document', async (
   expect(documents).toEqual(['/find']);
 });
 
+test('a control that handles the click does not follow the link around it', async () => {
+  const { page, documents } = await open('/find');
+  await page.getByText('Watched').click();
+  await page.getByRole('button', { name: 'Note a teal' }).click();
+  await shows(page, 'Noted teal.');
+  expect(await page.getByLabel('Watched').isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Open the list' }).click();
+  await heading(page, 'List');
+  expect(documents).toEqual(['/find']);
+});
+
 test("a form whose action is a function is React's", async () => {
   const { page, complaints } = await open('/find');
   await page.getByLabel('Note').fill('heron');

@@ -78,6 +78,11 @@ export const ownProduct = {
           <form action={note}><input name="note" aria-label="Note" /></form>
           <p>Noted {noted}.</p>
           <Link to="/list" onClick={stop}>Stopped</Link>
+          <Link to="/list">
+            <label>Watched <input type="checkbox" /></label>
+            <form action={note}><input type="hidden" name="note" value="teal" /><button>Note a teal</button></form>
+            <button type="button">Open the list</button>
+          </Link>
         </>
       );
     }`,

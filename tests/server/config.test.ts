@@ -6,7 +6,7 @@ import { listRemovedSettings } from '../../src/server/removed-settings.ts';
 import { createOwnsPath } from '../../src/server/request/paths.ts';
 import { ConfigError } from '../../src/server/settings.ts';
 
-function sentencesOf(env: Record<string, string>): readonly string[] {
+function sentencesOf(env: Record<string, string>) {
   try {
     readConfig(env);
     return [];

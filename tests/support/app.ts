@@ -163,13 +163,14 @@ export async function serve(
   };
 }
 
-/** Serves the real app with fake dependencies, until the test ends. */
+/** Serves the real app with fake dependencies, until the test ends. `lines` has its log, unless it gets another one. */
 export async function startTestServer(
   options: TestAppOptions = {},
   of: Partial<HttpServerOptions & HttpServerRecords> = {},
-): Promise<TestServer> {
-  const log = options.log ?? pino({ enabled: false });
-  const server = await serve(createTestApp({ ...options, log }), { ...of, log });
+): Promise<TestServer & Pick<LogSpy, 'lines'>> {
+  const { log, lines } = spyOnLog();
+  const all = { log, ...options };
+  const server = await serve(createTestApp(all), { ...of, log: all.log });
   onTestFinished(server.close);
-  return server;
+  return { ...server, lines };
 }

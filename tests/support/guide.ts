@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNew } from '../../bin/new/new.mjs';
-import { withoutTourSetting } from '../../bin/own/own.mjs';
+import { withoutSettings } from '../../bin/own/own.mjs';
 import { createOwnedApp, type OwnedApp, type OwnedAppOptions } from './owned-app.ts';
 import { applyBlocks, listBlocks } from './recipe-blocks.ts';
 
@@ -31,7 +31,7 @@ export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
   const app = createOwnedApp([], options);
   for (const path of KEPT) cpSync(join(project, path), join(app.folder, path), { recursive: true });
   cpSync(join(project, 'templates/empty'), app.folder, { recursive: true });
-  app.write({ '.env.example': withoutTourSetting(readFileSync(join(project, '.env.example'), 'utf8')) });
+  app.write({ '.env.example': withoutSettings(readFileSync(join(project, '.env.example'), 'utf8'), 'TOUR_FAILURES') });
   return app;
 }
 

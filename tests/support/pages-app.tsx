@@ -174,6 +174,10 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   };
 }
 
+/** Serves one page at `/page`. */
+export const startPage = (page: Partial<TestPage>, options?: PagesAppOptions) =>
+  startPages([{ id: 'page', path: '/page', ...page }], options);
+
 /** Sends a request and reads the response as it arrives, decompressed. */
 export function readReply(request: ClientRequest, { body, onText }: AskOptions = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {

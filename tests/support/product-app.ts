@@ -189,6 +189,7 @@ async function createSourceTable(): Promise<LocationTable> {
   return {
     // Production knows no code of tests, such as fakes.
     find: (frame) => (frame.file.startsWith('tests/') ? undefined : tableOf(frame.file).find(frame)),
+    findFunction: (after, name) => tableOf(after.file).findFunction(after, name),
     has: () => true,
     isWritten: (path, property) => tableOf(path).isWritten(path, property),
   };

@@ -23,6 +23,7 @@ export function listenToLinks(handlers: LinkHandlers): void {
   listenLast('click', (event) => {
     const link = findLink(event.target);
     if (!link || event.defaultPrevented || event.button !== 0 || hasModifier(event) || !opensHere(link)) return;
+    if (isHandledInside(link, event.target as Element)) return;
     event.preventDefault();
     handlers.navigate(new URL(toUrl(link.getAttribute('href')), shown.url), {
       replace: link.hasAttribute('data-replace'),
@@ -87,6 +88,15 @@ export function readFormAttribute(
 export function findLink(target: EventTarget | null): HTMLAnchorElement | undefined {
   const link = target instanceof Element ? Element.prototype.closest.call(target, 'a[data-link]') : null;
   return link instanceof HTMLAnchorElement ? link : undefined;
+}
+
+/** Whether a control inside of the link handles the click, such as the button of a form. Browsers do not follow it then. */
+function isHandledInside(link: HTMLAnchorElement, target: Element): boolean {
+  const control = Element.prototype.closest.call(target, 'a[href], button, input, label, summary');
+  if (!control || control === link) return false;
+  if (!(control instanceof HTMLInputElement || control instanceof HTMLButtonElement)) return true;
+  const { form, type } = control;
+  return /^(checkbox|radio|file|color)$/.test(type) || (form !== null && /^(submit|reset|image)$/.test(type));
 }
 
 /** True for a link to this site that opens in this window. The origin of a `blob:` URL is this site's, too. */

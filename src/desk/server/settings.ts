@@ -22,13 +22,13 @@ export const DESK_SETTINGS = {
     about:
       'Days that the desk keeps occurrences. Incidents and their counts stay. A short time protects privacy, a long time lets you compare releases.',
     example: '90',
-    schema: whole({ what: 'days', from: 1, to: 3650 }).prefault('90'),
+    schema: whole({ what: 'number of days', from: 1, to: 3650 }).prefault('90'),
   },
   DESK_MAX_SIZE: {
     about:
       'Megabytes that the desk can store, at least 10. The files of builds need up to 200 more. When the desk is full, it deletes the details of the oldest occurrences first and logs it.',
     example: '500',
-    schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
+    schema: whole({ what: 'number of megabytes', from: 10, to: 1_000_000 }).prefault('500'),
   },
   AUTH_PROXY_HEADER: {
     about:
@@ -100,7 +100,7 @@ export const DESK_SETTINGS = {
     about:
       'How often a new incident must happen before it is announced. Regressions are always announced. Default: at the first occurrence.',
     example: '10',
-    schema: whole({ what: 'occurrences', from: 1, to: 1_000_000 }).prefault('1'),
+    schema: whole({ what: 'number of occurrences', from: 1, to: 1_000_000 }).prefault('1'),
   },
   SOURCE_LINK: {
     about:

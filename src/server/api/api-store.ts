@@ -43,10 +43,10 @@ const MAX_COUNTS = 10_000;
 const MAX_REPLY_BYTES = 64 * MiB;
 const REPLY_OVERHEAD = 4 * KiB;
 
-/** An `ApiStore` in memory, for one server. A restart empties it. @param now milliseconds since 1970 */
-export function createMemoryStore(now: () => number = Date.now): ApiStore {
+/** An `ApiStore` in memory, for one server. A restart empties it. */
+export function createMemoryStore(): ApiStore {
   const counts = new BoundedMap<{ startsAt: number; count: number }>(MAX_COUNTS);
-  const requests = new RequestsInMemory(now);
+  const requests = new RequestsInMemory();
 
   return {
     async count(key, { startsAt }) {
@@ -58,7 +58,7 @@ export function createMemoryStore(now: () => number = Date.now): ApiStore {
     async claim(key, fingerprint, claim) {
       const found = requests.find(key);
       if (!found) {
-        requests.put(key, { fingerprint, text: undefined, claim, endsAt: now() + CLAIMED_FOR });
+        requests.put(key, { fingerprint, text: undefined, claim, endsAt: Date.now() + CLAIMED_FOR });
         return undefined;
       }
       return { fingerprint: found.fingerprint, reply: parseReply(found.text) };
@@ -66,7 +66,7 @@ export function createMemoryStore(now: () => number = Date.now): ApiStore {
     async keep(key, reply, claim) {
       const found = requests.find(key);
       if (!found || found.claim?.id !== claim?.id) return;
-      requests.put(key, { ...found, text: JSON.stringify(reply), endsAt: now() + KEPT_FOR });
+      requests.put(key, { ...found, text: JSON.stringify(reply), endsAt: Date.now() + KEPT_FOR });
     },
     async release(key, claim) {
       if (requests.find(key)?.claim?.id === claim?.id) requests.drop(key);
@@ -93,18 +93,13 @@ interface Share {
  * out the replies of others, which would let a repeated request run again.
  */
 class RequestsInMemory {
-  readonly #now: () => number;
   readonly #requests = new Map<string, RequestInMemory>();
   readonly #senders = new Map<string, Share>();
   #bytes = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
   find(key: string): RequestInMemory | undefined {
     const found = this.#requests.get(key);
-    return found && found.endsAt > this.#now() ? found : undefined;
+    return found && found.endsAt > Date.now() ? found : undefined;
   }
 
   put(key: string, request: RequestInMemory): void {
@@ -133,7 +128,7 @@ class RequestsInMemory {
   /** Drops what has expired, and what is too much. The newest request stays, however large its reply is. */
   #makeRoom(newest: string): void {
     for (const [key, { endsAt }] of this.#requests) {
-      if (endsAt > this.#now()) break;
+      if (endsAt > Date.now()) break;
       this.drop(key);
     }
     while (this.#bytes > MAX_REPLY_BYTES) {
@@ -181,10 +176,8 @@ const SWEEP_EVERY = 1000;
 /**
  * An `ApiStore` in PostgreSQL, for several replicas: `createPostgresStore(services.pool)`. It creates its two tables,
  * `spillway_api_counts` and `spillway_api_requests`, with the first request that needs them.
- *
- * @param now milliseconds since 1970
  */
-export function createPostgresStore(pool: PostgresPool, now: () => number = Date.now): ApiStore {
+export function createPostgresStore(pool: PostgresPool): ApiStore {
   let tables: Promise<unknown> | undefined;
   let calls = 0;
 
@@ -197,7 +190,7 @@ export function createPostgresStore(pool: PostgresPool, now: () => number = Date
     calls += 1;
     if (calls % SWEEP_EVERY === 0) {
       for (const table of ['counts', 'requests'])
-        await pool.query(`DELETE FROM spillway_api_${table} WHERE ends_at < $1`, [now()]);
+        await pool.query(`DELETE FROM spillway_api_${table} WHERE ends_at < $1`, [Date.now()]);
     }
     return (await pool.query(text, values)).rows;
   }
@@ -218,7 +211,7 @@ export function createPostgresStore(pool: PostgresPool, now: () => number = Date
            ON CONFLICT (key) DO UPDATE SET fingerprint = $2, reply = NULL, ends_at = $3, claim = $5
            WHERE r.ends_at <= $4
          RETURNING key`,
-        [key, fingerprint, now() + CLAIMED_FOR, now(), claim?.id ?? null],
+        [key, fingerprint, Date.now() + CLAIMED_FOR, Date.now(), claim?.id ?? null],
       );
       if (claimed.length > 0) return undefined;
       const [row] = await run('SELECT fingerprint, reply FROM spillway_api_requests WHERE key = $1', [key]);
@@ -228,7 +221,7 @@ export function createPostgresStore(pool: PostgresPool, now: () => number = Date
     async keep(key, reply, claim) {
       await run(
         'UPDATE spillway_api_requests SET reply = $2, ends_at = $3 WHERE key = $1 AND claim IS NOT DISTINCT FROM $4',
-        [key, JSON.stringify(reply), now() + KEPT_FOR, claim?.id ?? null],
+        [key, JSON.stringify(reply), Date.now() + KEPT_FOR, claim?.id ?? null],
       );
     },
     async release(key, claim) {

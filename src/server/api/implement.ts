@@ -9,6 +9,7 @@ import type {
   Sent,
 } from '../../shared/api/operation.ts';
 import { WiringError } from '../errors/wiring-error.ts';
+import { captureCall, type Definition } from '../request/definition.ts';
 import type { Auth, Caller } from './auth.ts';
 
 type Parsed<Facts extends OperationFacts, Part extends 'params' | 'query' | 'headers' | 'body'> = Facts extends {
@@ -95,6 +96,7 @@ export interface Implemented {
   readonly auth: Auth | undefined;
   readonly version: ((input: never) => string | Promise<string>) | undefined;
   readonly handle: (input: never) => AnyReply | Promise<AnyReply>;
+  readonly definition: Definition;
 }
 
 export interface AnyReply {
@@ -122,6 +124,7 @@ export function implement<const Described extends Operations, Who extends Caller
   handlers: NoInfer<Handlers<Described, Who>>,
   { auth }: ImplementOptions<Who> = {},
 ): ApiPart {
+  const call = captureCall(implement);
   const implemented = Object.entries(operations).map(([name, facts]): Implemented => {
     const handler = handlers?.[name] as unknown as Handler<OperationFacts, Who>; // it has the same names
     const { version, handle } =
@@ -132,7 +135,7 @@ export function implement<const Described extends Operations, Who extends Caller
         `The operation "${name}" (${method} ${path}) has no handler. Add \`${name}\` to the handlers in implement().`,
       );
     }
-    return { name, facts, auth: facts.isOpen ? undefined : auth, version, handle };
+    return { name, facts, auth: facts.isOpen ? undefined : auth, version, handle, definition: { call, part: name } };
   });
   return { implemented };
 }

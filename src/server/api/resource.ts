@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import type { Method } from '../../shared/api/operation.ts';
 import { sendAllowed } from '../errors/problem.ts';
+import { captureCall } from '../request/definition.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -16,9 +17,12 @@ export type Methods = { readonly [M in Method]?: RequestHandler | readonly Reque
 export function resource(path: string, methods: Methods): Router {
   const router = Router({ caseSensitive: true });
   const allow = listAllowed(methods);
+  const call = captureCall(resource);
   const route = router.route(path);
   route.all((req, _res, next) => {
-    requestInfo(req).route = findPattern(req.route);
+    const info = requestInfo(req);
+    info.route = findPattern(req.route);
+    info.definition = { call, part: req.method === 'HEAD' ? 'GET' : req.method };
     next();
   });
   route.options((_req, res) => sendAllowed(res, allow));

@@ -72,7 +72,7 @@ interface HttpChecks {
 /** An operation that is ready to run. */
 export type ServedOperation = ReturnType<typeof serveOperation>;
 
-export function serveOperation({ name, facts, auth, version, handle }: Implemented) {
+export function serveOperation({ name, facts, auth, version, handle, definition }: Implemented) {
   if (facts.idempotent && facts.method !== 'POST')
     throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
   if (facts.idempotent && Object.values(facts.replies).some(({ lines }) => lines))
@@ -90,6 +90,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
   return {
     name,
     facts,
+    definition,
     limit: facts.limit && parseLimit(facts.limit, name),
     /** @throws HttpError if the request is refused */
     async run(given: GivenInput, http?: HttpChecks): Promise<AnyReply | undefined> {

@@ -77,6 +77,7 @@ export function serveOperations(find: FindOperations, { app, base, store, compre
     const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
     if (!operation) throw methodNotAllowed(route.allow);
     info.isOperation = true;
+    info.definition = operation.definition;
     return answer(operation, params, req, res);
   };
 

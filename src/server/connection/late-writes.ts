@@ -13,11 +13,10 @@ export class LateWrite extends Error {
 
 const WRITES = Symbol('spillway.writes');
 
-/** The original `write` and `end` of a reply, and whether it has ended. */
+/** The original `write` and `end` of a reply. */
 class Writes {
   readonly write: (...args: unknown[]) => boolean;
   readonly end: (...args: unknown[]) => ServerResponse;
-  ended = false;
 
   constructor(response: ServerResponse) {
     this.write = response.write as Writes['write'];
@@ -26,7 +25,7 @@ class Writes {
 }
 
 interface Watched extends ServerResponse {
-  [WRITES]?: Writes;
+  [WRITES]: Writes;
 }
 
 /**
@@ -43,23 +42,13 @@ export function lateWrites(funnel: Funnel): Step {
   // One pair of functions for all replies. With a pair for each reply, pages survived two collections of the young
   // generation, a quarter of a megabyte each time.
   function writeInTime(this: Watched, ...args: unknown[]): boolean {
-    const writes = this[WRITES];
-    if (writes && !writes.ended) return writes.write.apply(this, args);
+    if (!this.writableEnded) return this[WRITES].write.apply(this, args);
     refuse(this);
     return false;
   }
 
   function endOnce(this: Watched, ...args: unknown[]): ServerResponse {
-    const writes = this[WRITES];
-    if (writes && !writes.ended) {
-      writes.ended = true;
-      try {
-        return writes.end.apply(this, args);
-      } catch (error) {
-        writes.ended = false; // such as `end(42)`: the error handler answers
-        throw error;
-      }
-    }
+    if (!this.writableEnded) return this[WRITES].end.apply(this, args);
     if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) refuse(this);
     return this;
   }

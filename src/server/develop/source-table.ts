@@ -52,6 +52,7 @@ export function createSourceTable(dist: string): LocationTable {
       const source = toSourceFrame(frame);
       return tableOf(source.file).find(source);
     },
+    findFunction: (after, name) => tableOf(after.file).findFunction(after, name),
     has: () => true,
     isWritten: (path, property) => tableOf(path).isWritten(path, property),
   };

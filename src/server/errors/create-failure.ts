@@ -5,12 +5,14 @@ import { toOccurrence } from '../../shared/reporting/address.ts';
 import type { ReportOptions } from '../../shared/reporting/browser-report.ts';
 import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
 import type { FailureKind } from '../../shared/words.ts';
+import type { Definition } from '../request/definition.ts';
 import { groupFields } from '../request/parse-body.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
+import { isProducts } from './digest/find-location.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
-import { type FramePaths, readErrors } from './digest/read-error.ts';
-import type { BodyField, ErrorRecord, Failure, FailureOrigin, RequestRecord, Visitor } from './failure.ts';
+import { type FramePaths, parseStack, readErrors } from './digest/read-error.ts';
+import type { BodyField, ErrorRecord, Failure, FailureOrigin, RequestRecord, StackFrame, Visitor } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import { type Scrubber, scrubFailure } from './scrub.ts';
@@ -46,6 +48,8 @@ export interface FailureContext {
   readonly isShared?: boolean;
   /** The result is not shown, because a click requests the page again. It opens no incident, unless `isShared`. */
   readonly isPrefetch?: boolean;
+  /** The product's function that ran. The incident shows it if the error's stack has no code of the product. */
+  readonly definition?: Definition | undefined;
   /** The server ends because of it. */
   readonly endsServer?: boolean;
   /** React's component stack of a failed render, innermost first. */
@@ -131,6 +135,7 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
       },
       { namespace, table: table() },
     );
+    const waiting = found.unresolved ? undefined : findWaiting(errors, context);
     const failure: Failure = {
       id,
       digest: found.digest,
@@ -142,9 +147,9 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
       at: Date.now(),
       build,
       release,
-      errors,
+      errors: waiting ? withFrame(errors, waiting.frame) : errors,
       title: found.title,
-      location: found.location,
+      location: found.location ?? waiting?.location,
       route: context.route ?? info?.pattern,
       routeId: context.routeId,
       requestId: info?.requestId,
@@ -161,6 +166,24 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
     return { failure: trimFailure(scrubFailure(failure, scrubber)), visitor, scrubber };
   };
 
+  /**
+   * Finds the product's function that waited, if the stack has none: errors of sockets, files and drivers are often made
+   * in a callback, where V8 knows no callers. Digests do not depend on it.
+   */
+  function findWaiting(errors: readonly ErrorRecord[], { definition, info }: FailureContext) {
+    const known = table();
+    if (errors.some(({ frames }) => frames.some((frame) => isProducts(known.find(frame))))) return undefined;
+    const { call, part = '' } = definition ?? info?.definition ?? {};
+    const [defined] = parseStack(call?.stack ?? '', paths);
+    const frame = defined && (known.findFunction(defined, part) ?? defined);
+    const found = frame && known.find(frame);
+    if (!found || !isProducts(found)) return undefined;
+    return {
+      frame: { ...frame, async: true as const },
+      location: { path: found.path, function: found.function, detail: '' },
+    };
+  }
+
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
     try {
       return splitBy?.(error, context).map(String);
@@ -168,6 +191,11 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
       return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
   }
+}
+
+/** Adds a frame to the error that arrived. */
+function withFrame([first, ...causes]: readonly ErrorRecord[], frame: StackFrame): ErrorRecord[] {
+  return first ? [{ ...first, frames: [...first.frames, frame] }, ...causes] : causes;
 }
 
 /** Node runs the product's code without its types, so a tag can be a number. */

@@ -7,10 +7,6 @@ import type { ErrorRecord, Failure } from './failure.ts';
 /** Marks a text that was cut. It counts toward the length. */
 const MARK = '…';
 
-/** Nesting and number of values in each field of a failure (counts), more than scrubbing leaves. Beyond is `[cut]`. */
-const MAX_FAILURE_DEPTH = 16;
-const MAX_FAILURE_NODES = 20_000;
-
 /** Maximum length of a title, which is one line of a list (UTF-16 code units). */
 const MAX_TITLE_LENGTH = 200;
 
@@ -93,16 +89,13 @@ interface CopyOptions {
   readonly onCut: () => void;
 }
 
-/** Copies a value as plain data, in bounded time. */
+/** Copies a value as plain data. Scrubbing has limited its size. */
 function copyPlain(value: unknown, { depth, toText, onCut }: CopyOptions): unknown {
-  let nodes = 0;
-
   function visit(inner: unknown, left: number): unknown {
-    nodes += 1;
     if (typeof inner === 'string') return toText(inner);
     if (typeof inner === 'number' || typeof inner === 'boolean' || inner === null) return inner;
     if (typeof inner !== 'object') return undefined;
-    if (left === 0 || nodes > MAX_FAILURE_NODES) {
+    if (left === 0) {
       onCut();
       return '[cut]';
     }
@@ -121,7 +114,7 @@ function cutValues(failure: Failure, cut: Set<string>): Failure {
   }
   const { title, componentStack, cut: _, ...rest } = failure;
   const fields = Object.entries(rest).map(([name, field]) => {
-    return [name, copyPlain(field, { depth: MAX_FAILURE_DEPTH, toText, onCut })];
+    return [name, copyPlain(field, { depth: Number.POSITIVE_INFINITY, toText, onCut })];
   });
   return {
     ...(Object.fromEntries(fields) as typeof rest), // the same fields, with shorter texts

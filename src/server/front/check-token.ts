@@ -21,11 +21,9 @@ const WRONG_TOKENS: BucketSize = { burst: 5, perSecond: (5 * Second) / Minute };
 /**
  * Checks the tokens of the sign-in page and of `Authorization`. A token has at least 16 characters, so what many senders
  * can try together does not matter.
- *
- * @param now milliseconds, monotonic
  */
-export function createCheckToken(tokens: Pick<Tokens, 'find'>, now?: () => number): CheckToken {
-  const attempts = createTokenBuckets(WRONG_TOKENS, { now });
+export function createCheckToken(tokens: Pick<Tokens, 'find'>): CheckToken {
+  const attempts = createTokenBuckets(WRONG_TOKENS);
   return function checkToken(candidate, address) {
     const sender = toSender(address);
     const waitMs = attempts.peek(sender);

@@ -35,24 +35,12 @@ interface MetricsOptions {
 /** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/** Routes that get a separate label (count). Each file of `src/client/public` is one. */
-const MAX_ROUTES = 1000;
-
 /** Resolution of the event loop's delay (ms): each measurement wakes the process. */
 const LOOP_RESOLUTION = 20;
 
 /** Creates the registry of one process. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions) {
   const registry = new Registry();
-  const routes = new Set<string>();
-
-  function toRoute(route: string | undefined): string {
-    if (route === undefined) return UNMATCHED;
-    if (routes.has(route)) return route;
-    if (routes.size >= MAX_ROUTES) return 'other';
-    routes.add(route);
-    return route;
-  }
 
   /** Adds counters. @returns the function that increases them */
   function addCounters<Table extends CounterTable>(table: Table): Count<Table> {
@@ -86,7 +74,7 @@ export function createMetrics({ build, release, process: watched = false }: Metr
     addCounters,
     observeRequest({ method, route, status, isGone, ms }: EndedRequest): void {
       const known = METHODS.has(method) ? method : '_OTHER';
-      const series = findSeries(known, toRoute(route), isGone ? 'gone' : `${Math.floor(status / 100)}xx`);
+      const series = findSeries(known, route ?? UNMATCHED, isGone ? 'gone' : `${Math.floor(status / 100)}xx`);
       const seconds = ms / 1000;
       const bucket = DURATION_BUCKETS.find((bound) => seconds <= bound);
       if (bucket !== undefined) series.bucketValues[bucket] = (series.bucketValues[bucket] ?? 0) + 1;

@@ -88,9 +88,7 @@ export function keepToken(
     if (kept) return { name: ONLY_OPERATOR, token: kept, isNew: false };
     const token = randomBytes(24).toString('base64url');
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    // An empty file is left by an interrupted start.
-    const flag = kept === undefined ? 'wx' : 'w';
-    writeFileSync(join(dataDir, TOKEN_FILE), `${token}\n`, { mode: 0o600, flag });
+    writeFileSync(join(dataDir, TOKEN_FILE), `${token}\n`, { mode: 0o600 });
     return { name: ONLY_OPERATOR, token, isNew: true };
   } catch (error) {
     log.error(

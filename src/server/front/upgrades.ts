@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import express, { type Request, type RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { Second } from '../../shared/units.ts';
 import type { UpgradedSockets } from '../connection/drain.ts';
@@ -11,6 +11,7 @@ import type { Funnel } from '../errors/funnel.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
+import { createExpress } from '../request/proxy-trust.ts';
 import { inContext, requestId, requestInfo } from '../request/request-info.ts';
 import { chain, type Step } from '../request/step.ts';
 import { crossSite } from './cross-site.ts';
@@ -74,9 +75,7 @@ export function handleUpgrades(
 
   const headers = toSecurityHeaders(origins);
   const fail = errorHandler({ funnel });
-  const owners = express();
-  owners.disable('x-powered-by');
-  owners.set('trust proxy', trust);
+  const owners = createExpress(trust);
   if (steps.length > 0) owners.use(...steps);
 
   const front: Step[] = [
@@ -87,7 +86,7 @@ export function handleUpgrades(
     hostCheck({ origins, trust, log }),
     inContext,
     crossSite({ origins, log, covers: (path) => handlers.has(path), isSafe: () => false }),
-    (req, res, next) => void owners(req as Request, res as express.Response, next),
+    (req, res, next) => void owners(req as Request, res as Response, next),
   ];
   const enter = (head: Buffer) => chain([...front, (req, res) => accept(req as Request, res, head)], fail);
 

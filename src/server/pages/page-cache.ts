@@ -106,7 +106,6 @@ interface PageCacheOptions {
   /** All pages in memory (bytes). The least recently used page goes first. */
   readonly maxBytes: number;
   readonly onRefreshFailed: (error: unknown) => void;
-  readonly now?: () => number;
 }
 
 interface Entry<Page> {
@@ -137,12 +136,8 @@ const DROPPED = Number.NEGATIVE_INFINITY;
  * wait for the new render of a dropped page. If a render fails, the old page stays. If the answer is now a redirect or a
  * 404, it goes.
  */
-export function createPageCache<Page extends CachedPage>({
-  maxBytes,
-  onRefreshFailed,
-  now = () => performance.now(),
-}: PageCacheOptions) {
-  const entries = createEntries<Page>(maxBytes, now);
+export function createPageCache<Page extends CachedPage>({ maxBytes, onRefreshFailed }: PageCacheOptions) {
+  const entries = createEntries<Page>(maxBytes);
   const rendering = new Map<string, Promise<Page | undefined>>();
 
   /** @param old is sent and stays for a while if the render fails */
@@ -182,8 +177,8 @@ export function createPageCache<Page extends CachedPage>({
     }
   }
 
-  const toRetried = () => now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
-  const isStale = ({ renderedAt }: Entry<Page>) => now() - renderedAt > STATIC_STALE_TIME;
+  const toRetried = () => performance.now() - STATIC_STALE_TIME + REFRESHED_AGAIN_AFTER;
+  const isStale = ({ renderedAt }: Entry<Page>) => performance.now() - renderedAt > STATIC_STALE_TIME;
 
   return {
     /**
@@ -216,7 +211,7 @@ export function createPageCache<Page extends CachedPage>({
 }
 
 /** The pages by key, up to a number of bytes. The least recently used one is first, and goes first. */
-function createEntries<Page extends CachedPage>(maxBytes: number, now: () => number) {
+function createEntries<Page extends CachedPage>(maxBytes: number) {
   const entries = new Map<string, Entry<Page>>();
   let bytes = 0;
   /** With its key: a visitor can send one of 16 KiB for each variant of a small page. */
@@ -235,7 +230,7 @@ function createEntries<Page extends CachedPage>(maxBytes: number, now: () => num
       remove(key);
       const size = toSize(key, page);
       if (size > maxBytes) return;
-      const renderedAt = now();
+      const renderedAt = performance.now();
       entries.set(key, { page, renderedAt, movedAt: renderedAt });
       bytes += size;
       for (const oldest of entries.keys()) {
@@ -248,8 +243,8 @@ function createEntries<Page extends CachedPage>(maxBytes: number, now: () => num
     },
     use(key: string): Entry<Page> | undefined {
       const entry = entries.get(key);
-      if (entry && now() - entry.movedAt > MOVED_AGAIN_AFTER) {
-        entry.movedAt = now();
+      if (entry && performance.now() - entry.movedAt > MOVED_AGAIN_AFTER) {
+        entry.movedAt = performance.now();
         entries.delete(key);
         entries.set(key, entry);
       }

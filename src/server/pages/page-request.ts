@@ -8,6 +8,8 @@ import type { LoaderArgs } from './server-page.ts';
 /** The part of a page that failed. */
 export interface FailedAt {
   readonly routeId?: string | undefined;
+  /** The part of its server half, such as `actions.send`. By default, the one that the origin names. */
+  readonly part?: string;
   readonly componentStack?: string | undefined;
 }
 

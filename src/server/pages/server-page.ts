@@ -2,6 +2,7 @@ import type { ParamsIn, PathOf, SearchSchema } from '../../shared/routing/href.t
 import type { TypedHalf } from '../../shared/routing/page-props.ts';
 import type { RouteIdOf, RouteLine } from '../../shared/routing/routes.ts';
 import type { AppLog } from '../request/app-log.ts';
+import { captureCall, type Definition } from '../request/definition.ts';
 import type { Schema, SchemaOutput } from './schema.ts';
 
 /** The part of `context` that every loader, action and guard has. */
@@ -198,9 +199,19 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
   >(
     parts: PageParts<Context, Path, Search, Data, Results> & { readonly actions?: Actions },
   ): DefinedPage<Context, Path, Search, Data, Results, Actions> {
+    calls.set(parts, captureCall(definePage));
     // The engine calls each part with the arguments of its route.
     return parts as unknown as DefinedPage<Context, Path, Search, Data, Results, Actions>;
   };
+}
+
+/** The calls of `definePage`, by what they returned. */
+const calls = new WeakMap<object, Error>();
+
+/** @param part `loader`, `guard` or `actions.<name>` */
+export function definitionOf(page: object | null | undefined, part: string): Definition | undefined {
+  const call = page ? calls.get(page) : undefined;
+  return call && { call, part };
 }
 
 /** Server files by route id, as the engine uses them. */

@@ -11,7 +11,7 @@ import { onClose } from '../request/step.ts';
 import type { PageMatch } from './match-page.ts';
 import { type FailedAt, PageRequest, PageTimeout } from './page-request.ts';
 import type { PageRuntime } from './page-runtime.ts';
-import type { LoaderArgs } from './server-page.ts';
+import { definitionOf, type LoaderArgs } from './server-page.ts';
 
 export interface VisitorRequest {
   readonly request: ExpressRequest;
@@ -122,7 +122,16 @@ export class VisitorPageRequest extends PageRequest {
       endedBy,
       body: form,
       isPrefetch: isLinkPrefetch(info, path),
+      definition: this.#findDefinition(origin, at),
     };
+  }
+
+  /** A deferred value names no route, but often only one has a loader. */
+  #findDefinition(origin: FailureContext['origin'], { routeId, part = origin }: FailedAt) {
+    const { pages } = this.#runtime.app;
+    if (origin !== 'late') return routeId === undefined ? undefined : definitionOf(pages[routeId], part);
+    const loading = this.match.ids.filter((id) => pages[id]?.loader);
+    return loading.length === 1 ? definitionOf(pages[loading[0] ?? ''], 'loader') : undefined;
   }
 }
 

@@ -48,7 +48,7 @@ interface ReportContent {
 /**
  * Returns a function that turns the browser's own reports into failures: policy violations, crashes, deprecations and
  * interventions. They are frequent and easy to forge, so most are sampled out. Those are only counted. It throws a
- * `ReportError` if the body is not valid JSON.
+ * `HttpError` if the body is not valid JSON.
  */
 export function createBrowserReports({ makeDigest, newIncidents, keep, count }: BrowserReportsOptions) {
   const perDigest = createTokenBuckets(REPORTS_PER_DIGEST);

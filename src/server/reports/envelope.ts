@@ -1,5 +1,6 @@
 import { KiB } from '../../shared/units.ts';
-import { type JsonRecord, parseReportRecord, ReportError } from './read-report.ts';
+import { HttpError } from '../request/http-error.ts';
+import { type JsonRecord, parseReportRecord, unlessRefused } from './read-report.ts';
 
 /**
  * Sentry's envelope: a line of JSON, then items. Each item is a line of JSON and a payload. The item's header
@@ -28,7 +29,7 @@ const LINE_FEED = 0x0a;
  * Parses an envelope. Payloads are views into `bytes`, so a false length in a header allocates nothing. What follows an
  * item that is cut off, or has no readable header, is left out: the items before it are still whole.
  *
- * @throws ReportError 400 if it is not an envelope or has no whole item, 413 for a too long header or too many items
+ * @throws HttpError 400 if it is not an envelope or has no whole item, 413 for a too long header or too many items
  */
 export function parseEnvelope(bytes: Uint8Array): Envelope {
   const line = readLine(bytes, 0);
@@ -37,20 +38,20 @@ export function parseEnvelope(bytes: Uint8Array): Envelope {
   let position = skipLineFeeds(bytes, line.byteLength);
   while (position < bytes.length) {
     if (items.length === MAX_ENVELOPE_ITEMS)
-      throw new ReportError(413, `The envelope has more than ${MAX_ENVELOPE_ITEMS} items.`);
+      throw new HttpError(413, `The envelope has more than ${MAX_ENVELOPE_ITEMS} items.`);
     const found = readItem(bytes, position);
     if (!found) break;
     items.push(found.item);
     position = skipLineFeeds(bytes, found.end);
   }
-  if (items.length === 0 && position < bytes.length) throw new ReportError(400, 'The envelope has no whole item.');
+  if (items.length === 0 && position < bytes.length) throw new HttpError(400, 'The envelope has no whole item.');
   return { headers, items };
 }
 
 /** @returns undefined if the item does not end where its header says */
 function readItem(bytes: Uint8Array, start: number): { item: EnvelopeItem; end: number } | undefined {
   const line = readLine(bytes, start);
-  const headers = tryHeader(line);
+  const headers = unlessRefused(() => parseHeader(line, 'The header of an item'));
   if (typeof headers?.type !== 'string') return undefined;
   const from = Math.min(start + line.length + 1, bytes.length);
   const end = headers.length === undefined ? endOfLine(bytes, from) : from + toLength(headers.length);
@@ -63,17 +64,8 @@ function toLength(length: unknown): number {
   return typeof length === 'number' && Number.isSafeInteger(length) && length >= 0 ? length : Number.NaN;
 }
 
-function tryHeader(line: Uint8Array): JsonRecord | undefined {
-  try {
-    return parseHeader(line, 'The header of an item');
-  } catch (error) {
-    if (!(error instanceof ReportError)) throw error;
-    return undefined;
-  }
-}
-
 function parseHeader(line: Uint8Array, what: string): JsonRecord {
-  if (line.length > MAX_LINE_BYTES) throw new ReportError(413, `${what} is longer than ${MAX_LINE_BYTES} bytes.`);
+  if (line.length > MAX_LINE_BYTES) throw new HttpError(413, `${what} is longer than ${MAX_LINE_BYTES} bytes.`);
   return parseReportRecord(line, what);
 }
 

@@ -3,11 +3,12 @@ import { Second } from '../../shared/units.ts';
 import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_EVENT_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
+import { HttpError } from '../request/http-error.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
 import { ignoredReasonOf, isNotFoundTransaction } from './ignored-errors.ts';
-import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
-import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
+import type { Echoes, NewIncidents } from './memory.ts';
+import { isRecord, type JsonRecord, parseReportRecord, toList, toRecord, unlessRefused } from './read-report.ts';
 import {
   type PublishedBuild,
   type ReportContext,
@@ -20,11 +21,7 @@ import {
 interface EnvelopesOptions {
   readonly reading: ReportContext;
   /** What was received before. */
-  readonly memory: {
-    readonly newIncidents: NewIncidents;
-    readonly echoes: Echoes;
-    readonly recentIds: RecentIds;
-  };
+  readonly memory: { readonly newIncidents: NewIncidents; readonly echoes: Echoes };
   /** Stores and forwards a failure. Returns false if it could not be stored. */
   readonly keep: (failure: Failure, visitor: Visitor) => boolean;
   readonly upstream: Upstream | undefined;
@@ -54,11 +51,11 @@ const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
 
 /**
  * Returns a function that takes an envelope: it stores the event, and forwards the failure and a transaction if there is
- * an upstream. It throws a `ReportError` if the envelope is malformed, has another DSN, or has an event that cannot be
+ * an upstream. It throws an `HttpError` if the envelope is malformed, has another DSN, or has an event that cannot be
  * read.
  */
 export function createEnvelopes({ reading, memory, keep, upstream, count }: EnvelopesOptions) {
-  const { newIncidents, echoes, recentIds } = memory;
+  const { newIncidents, echoes } = memory;
   const outcome = upstream ? 'forwarded' : 'kept';
 
   function countItem(type: string, outcome: string): void {
@@ -75,7 +72,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
     for (const { type, payload } of items) {
       if (type === 'event' && !read.event) read.event = parseItem(type, payload);
       else if (type === 'transaction' && !read.transaction && upstream) {
-        read.transaction = tryItem(type, payload);
+        read.transaction = unlessRefused(() => parseItem(type, payload)); // the event beside it is read
         if (!read.transaction) countItem(type, 'dropped');
       } else countItem(type, 'dropped');
     }
@@ -99,22 +96,7 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 
   async function takeEvent(given: unknown, event: JsonRecord, sender: ReportSender): Promise<Taken> {
     const id = toEventId(event.event_id, given);
-    const answered = recentIds.find(id);
-    if (answered !== undefined) {
-      countItem('event', 'duplicate');
-      return { id, digest: answered || undefined, stored: true };
-    }
-    // Added before the first `await`, because the same event can arrive twice at the same time.
-    recentIds.add(id, '');
-    let isStored = false;
-    try {
-      const taken = await takeFailure(await toFailure(event, id, sender, reading), sender.visitor);
-      recentIds.add(id, taken.digest ?? '');
-      isStored = taken.stored;
-      return { id, ...taken };
-    } finally {
-      if (!isStored) recentIds.forget(id); // it can be sent again
-    }
+    return { id, ...(await takeFailure(await toFailure(event, id, sender, reading), sender.visitor)) };
   }
 
   async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {
@@ -146,28 +128,17 @@ export function createEnvelopes({ reading, memory, keep, upstream, count }: Enve
 
 /** The DSN has to be exactly the one that this site's pages got. Other spellings are rejected. */
 function requireOurDsn(dsn: unknown, { isOurs }: ReportSender, upstream: Upstream | undefined): void {
-  if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
+  if (typeof dsn !== 'string') throw new HttpError(400, 'The header of the envelope has no DSN.');
   const host = OWN_DSN.exec(dsn)?.[1];
   const isThisSite = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
   if (upstream ? dsn === upstream.dsn : isThisSite) return;
-  throw new ReportError(403, 'The DSN of the envelope is not the one of this site.');
+  throw new HttpError(403, 'The DSN of the envelope is not the one of this site.');
 }
 
 function parseItem(type: ReadType, payload: Uint8Array): JsonRecord {
   const what = READ_TYPES[type];
-  if (payload.length > MAX_REPORT_BYTES)
-    throw new ReportError(413, `${what} is larger than ${MAX_REPORT_BYTES} bytes.`);
+  if (payload.length > MAX_REPORT_BYTES) throw new HttpError(413, `${what} is larger than ${MAX_REPORT_BYTES} bytes.`);
   return parseReportRecord(payload, what, type === 'event' ? MAX_EVENT_NODES : undefined);
-}
-
-/** A transaction that cannot be read must not lose the event beside it. */
-function tryItem(type: ReadType, payload: Uint8Array): JsonRecord | undefined {
-  try {
-    return parseItem(type, payload);
-  } catch (error) {
-    if (!(error instanceof ReportError)) throw error;
-    return undefined;
-  }
 }
 
 /** Facts from the server that replace those of the sender. */
@@ -210,12 +181,11 @@ function rewriteTransaction(
   };
 }
 
-/** Removes the sender's release and environment from the header of an envelope, checks ids, and scrubs the rest. */
+/** Removes the sender's release and environment from the header of an envelope. */
 function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
-  const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
+  const { public_key: key, release: _release, environment: _environment, ...rest } = trace;
   return {
-    ...toRecord(scrubber.value(rest)),
-    trace_id: toHex(traceId, 32),
+    ...rewriteTrace(rest, scrubber),
     public_key: typeof key === 'string' && /^\w{1,100}$/.test(key) ? key : undefined,
   };
 }

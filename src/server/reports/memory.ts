@@ -114,27 +114,6 @@ export function createEchoes({ isAwaited }: EchoesOptions) {
   };
 }
 
-/** How long an id is remembered. SDKs send an event again within seconds if the response was lost. */
-const WINDOW = 10 * Minute;
-/** The most ids, about 1.5 MB. */
-const MAX_IDS = 10_000;
-
-export type RecentIds = ReturnType<typeof createRecentIds>;
-
-/** @param now milliseconds, monotonic */
-export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}) {
-  const seen = new BoundedMap<{ readonly at: number; readonly answer: string }>(maxIds);
-  return {
-    /** Returns the earlier answer for this id, if it is at most ten minutes old. */
-    find(id: string): string | undefined {
-      const entry = seen.get(id);
-      return entry && now() - entry.at < WINDOW ? entry.answer : undefined;
-    },
-    add: (id: string, answer: string) => void seen.set(id, { at: now(), answer }),
-    forget: (id: string) => void seen.delete(id),
-  };
-}
-
 /** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
 const BUILDS_INTERVAL = 1 * Minute;
 
@@ -143,8 +122,6 @@ interface PublishedBuildsOptions {
   readonly own: PublishedBuild;
   /** Lists the builds in the store. Of two with the same release, the newer one comes first. */
   readonly list: () => Promise<readonly { readonly id: string; readonly release: string }[]>;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
 }
 
 /**
@@ -152,7 +129,7 @@ interface PublishedBuildsOptions {
  * a deployment report to a server that has just started. Without their build, errors cannot be mapped to the
  * source.
  */
-export function createPublishedBuilds({ own, list, now = () => performance.now() }: PublishedBuildsOptions) {
+export function createPublishedBuilds({ own, list }: PublishedBuildsOptions) {
   let known = index([own]);
   let knownSince = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
@@ -161,7 +138,7 @@ export function createPublishedBuilds({ own, list, now = () => performance.now()
     try {
       const builds = await list();
       known = index([own, ...builds.map(({ id, release }) => ({ build: id, release }))]);
-      knownSince = now();
+      knownSince = performance.now();
     } catch {
       // The store is unavailable. The known builds stay, and the next unknown name reads the list again.
     }
@@ -173,7 +150,7 @@ export function createPublishedBuilds({ own, list, now = () => performance.now()
     return asking;
   }
   return async function findBuild(named: string): Promise<PublishedBuild | undefined> {
-    if (!known.has(named) && (asking || now() - knownSince >= BUILDS_INTERVAL)) await refresh();
+    if (!known.has(named) && (asking || performance.now() - knownSince >= BUILDS_INTERVAL)) await refresh();
     return known.get(named);
   };
 }

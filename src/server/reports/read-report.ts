@@ -7,6 +7,8 @@ import { bodies } from '../request/body-reader.ts';
 import { HttpError } from '../request/http-error.ts';
 import { measureJson } from '../request/parse-body.ts';
 
+// Messages of refusals are sent back, so they must not repeat any content of the report.
+
 /** The largest decoded body (bytes). */
 const MAX_DECODED_BYTES = 4 * MiB;
 
@@ -21,7 +23,7 @@ type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<B
 /**
  * Reads and decodes a report of any type, and passes it to `use`.
  *
- * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
+ * @throws HttpError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
  *   decoded
  * @throws the errors of `bodies.read()`
  */
@@ -38,7 +40,7 @@ function requireDecoder(header: string | undefined): ((bytes: Buffer) => Promise
   if (coding === 'identity') return undefined;
   const decode = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
   if (decode) return (bytes) => decodeWith(decode, bytes);
-  throw new ReportError(415, 'The Content-Encoding is not supported. Send gzip, deflate or none.', {
+  throw new HttpError(415, 'The Content-Encoding is not supported. Send gzip, deflate or none.', {
     'Accept-Encoding': 'gzip, deflate', // RFC 9110, section 15.5.16
   });
 }
@@ -48,8 +50,8 @@ async function decodeWith(decode: Decode, bytes: Buffer): Promise<Buffer> {
     return await decode(bytes, { maxOutputLength: MAX_DECODED_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-      throw new ReportError(413, `The report is larger than ${MAX_DECODED_BYTES / MiB} MiB.`);
-    throw new ReportError(400, 'The body does not match its Content-Encoding.');
+      throw new HttpError(413, `The report is larger than ${MAX_DECODED_BYTES / MiB} MiB.`);
+    throw new HttpError(400, 'The body does not match its Content-Encoding.');
   }
 }
 
@@ -62,26 +64,36 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
  * Parses untrusted JSON, and leaves out keys that could reach a prototype.
  *
  * @param what names the text in error messages, for example `The event`
- * @throws ReportError 400 if it is not JSON in UTF-8, 413 for too many values
+ * @throws HttpError 400 if it is not JSON in UTF-8, 413 for too many values
  */
 export function parseReportJson(bytes: Uint8Array, what: string, maxNodes = MAX_JSON_NODES): unknown {
   const { depth, nodes } = measureJson(bytes);
-  if (depth > MAX_JSON_DEPTH) throw new ReportError(400, `${what} is nested too deeply.`);
-  if (nodes > maxNodes) throw new ReportError(413, `${what} has too many parts.`);
+  if (depth > MAX_JSON_DEPTH) throw new HttpError(400, `${what} is nested too deeply.`);
+  if (nodes > maxNodes) throw new HttpError(413, `${what} has too many parts.`);
   const text = decodeStrictly(bytes, what);
   try {
     // A reviver takes five times as long as parsing, and few texts can have such a key, plain or escaped.
     return JSON.parse(text, /proto|constructor|\\u/.test(text) ? dropReachingKeys : undefined);
   } catch {
-    throw new ReportError(400, `${what} is not valid JSON.`);
+    throw new HttpError(400, `${what} is not valid JSON.`);
   }
 }
 
-/** @throws ReportError like `parseReportJson`, and 400 if the value is not an object */
+/** @throws HttpError like `parseReportJson`, and 400 if the value is not an object */
 export function parseReportRecord(bytes: Uint8Array, what: string, maxNodes?: number): JsonRecord {
   const value = parseReportJson(bytes, what, maxNodes);
-  if (!isRecord(value)) throw new ReportError(400, `${what} is not a JSON object.`);
+  if (!isRecord(value)) throw new HttpError(400, `${what} is not a JSON object.`);
   return value;
+}
+
+/** Returns what `parse` returns, or undefined if it refuses a part of a report whose other parts are read. */
+export function unlessRefused<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return undefined;
+  }
 }
 
 export function isRecord(value: unknown): value is JsonRecord {
@@ -118,18 +130,10 @@ function decodeStrictly(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new ReportError(400, `${what} is not in UTF-8.`);
+    throw new HttpError(400, `${what} is not in UTF-8.`);
   }
 }
 
 function dropReachingKeys(key: string, value: unknown): unknown {
   return REACHING_KEYS.has(key) ? undefined : value;
-}
-
-/** A report was rejected. The message is sent back, so it must not repeat any content of the report. */
-export class ReportError extends HttpError {
-  constructor(status: 400 | 403 | 413 | 415, message: string, headers?: Readonly<Record<string, string>>) {
-    super(status, message, headers);
-    this.name = 'ReportError';
-  }
 }

@@ -23,8 +23,8 @@ import { type BucketSize, createTokenBuckets } from '../request/token-buckets.ts
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { createBrowserReports } from './browser-reports.ts';
 import { createEnvelopes, type Taken } from './ingest-envelope.ts';
-import { createEchoes, createNewIncidents, createPublishedBuilds, createRecentIds } from './memory.ts';
-import { ReportError, readReport } from './read-report.ts';
+import { createEchoes, createNewIncidents, createPublishedBuilds } from './memory.ts';
+import { readReport } from './read-report.ts';
 import type { PublishedBuild, ReportContext, ReportScrubber, ReportSender, Upstream } from './report-parts.ts';
 
 /** Where one port takes reports, and whom it answers how. */
@@ -101,8 +101,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
     count,
   });
   const echoes = createEchoes({ isAwaited: async (address) => !tracker || tracker.isEchoAwaited(address) });
-  const memory = { newIncidents, echoes, recentIds: createRecentIds() };
-  const takeEnvelope = createEnvelopes({ reading, memory, keep, upstream, count });
+  const takeEnvelope = createEnvelopes({ reading, memory: { newIncidents, echoes }, keep, upstream, count });
   const takeBrowserReports = createBrowserReports({ makeDigest, newIncidents, keep, count });
   const ways = new Map([
     [path, answerEnvelope],
@@ -120,7 +119,7 @@ export function tunnel({ rules, reading, sinks, scrubberOf, fail, limits = LIMIT
 
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-    if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
+    if (!REPORT_TYPES.has(type)) throw new HttpError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     await readReport({ req, res }, (bytes) => {
       limiter.charge(req, bytes);
       return takeBrowserReports(bytes, toReportSender(req, origins, scrubberOf(req)));
@@ -217,7 +216,7 @@ function toReportSender(req: IncomingMessage, origins: Origins, scrubber: Report
 function findRefusal(req: IncomingMessage, origins: Origins): HttpError | undefined {
   if (req.method !== 'POST') return new HttpError(405, 'Send reports with POST.', { Allow: 'POST' });
   if (isOfThisSite(req, origins)) return undefined;
-  return new ReportError(403, 'This report was sent from another site, so it was rejected.');
+  return new HttpError(403, 'This report was sent from another site, so it was rejected.');
 }
 
 /** Returns the error for a wait. Sentry's SDKs obey these headers. An empty list of categories means all. */

@@ -6,6 +6,7 @@ import { ENGLISH, type Language } from '../../shared/rendering/language.ts';
 import { MAX_BREADCRUMBS } from '../../shared/shared-limits.ts';
 import { REQUEST_ID_HEADER } from '../../shared/wire/protocol.ts';
 import { isFromProxy, type ProxyTrust, toClientAddress } from './client-address.ts';
+import type { Definition } from './definition.ts';
 import { drawRandom } from './draw-random.ts';
 import type { Origins } from './origins.ts';
 import type { RequestSpans, Timings } from './request-spans.ts';
@@ -69,6 +70,8 @@ export class RequestInfo {
   isCrossSite = false;
   /** An operation answers: its errors are failures, unless they were made for the caller. */
   isOperation = false;
+  /** The function of the product that answers, for errors whose stack names none. */
+  definition: Definition | undefined;
   /** Set if the response shows a failure. */
   digest: string | undefined;
   /** Where it is recorded while it is in flight (`front/in-flight.ts`). */
@@ -86,17 +89,14 @@ export class RequestInfo {
   showsTimings = false;
   /** Names of cookies that product code must not see. */
   hiddenCookies: readonly string[] = [];
-
   /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;
-
   /** The breadcrumbs and log lines of this request so far, to explain a failure. The oldest are dropped. */
   trail: Breadcrumb[] | undefined;
   /** How long the parts of a page took. */
   timings: Timings | undefined;
   /** Set if an OpenTelemetry SDK is loaded. */
   spans: RequestSpans | undefined;
-
   #target = '/';
   #path = '/';
   #expressRoute: string | undefined;

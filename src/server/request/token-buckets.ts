@@ -14,18 +14,13 @@ const MAX_BUCKETS = 10_000;
 /**
  * Creates a token bucket per sender, for a limited number of senders. The usual packages keep an entry and a
  * timer for each sender, so a flood from many addresses leaks memory.
- *
- * @param now milliseconds, monotonic
  */
-export function createTokenBuckets(
-  { burst, perSecond }: BucketSize,
-  { now = () => performance.now(), maxBuckets = MAX_BUCKETS } = {},
-) {
+export function createTokenBuckets({ burst, perSecond }: BucketSize, maxBuckets = MAX_BUCKETS) {
   const buckets = new BoundedMap<{ readonly tokens: number; readonly at: number }>(maxBuckets);
 
   function count(key: string): number {
     const { tokens, at } = buckets.get(key) ?? { tokens: burst, at: 0 };
-    return Math.min(burst, tokens + ((now() - at) / Second) * perSecond);
+    return Math.min(burst, tokens + ((performance.now() - at) / Second) * perSecond);
   }
 
   const toWait = (tokens: number) => (tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * Second) : 0);
@@ -35,12 +30,12 @@ export function createTokenBuckets(
     take(key: string): number {
       const tokens = count(key);
       const wait = toWait(tokens);
-      buckets.set(key, { tokens: wait === 0 ? tokens - 1 : tokens, at: now() });
+      buckets.set(key, { tokens: wait === 0 ? tokens - 1 : tokens, at: performance.now() });
       return wait;
     },
     /** Takes tokens that may not be there yet: their sender then waits for them too. */
     charge(key: string, tokens: number): void {
-      buckets.set(key, { tokens: Math.max(-burst, count(key) - tokens), at: now() });
+      buckets.set(key, { tokens: Math.max(-burst, count(key) - tokens), at: performance.now() });
     },
     /** Returns the same without taking it. */
     peek: (key: string) => toWait(count(key)),

@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, stat, statfs, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Hour, MiB, Minute } from '../../shared/units.ts';
+import { Hour, MiB } from '../../shared/units.ts';
 import { MIN_FREE_DISK } from '../limits.ts';
 
-/** The folder of all processes. Each has a folder in it, and renews its time. */
+/** The folder of all processes. Each has a folder in it. */
 let uploads = join(tmpdir(), 'spillway-uploads');
 let minFree = MIN_FREE_DISK;
 
 /** Not the id of the process, because in each container it is 1. */
 const ownName = randomUUID();
 
-/** How often a process renews its folder, and without it for how long the process counts as killed (ms). */
-const RENEWAL = 10 * Minute;
+/** If a folder has got no form for so long, its process counts as killed (ms). */
 const MAX_UPLOAD_AGE = 1 * Hour;
-let renewal: NodeJS.Timeout | undefined;
+let removal: NodeJS.Timeout | undefined;
 
 /**
  * Keeps the files of forms below the data folder from here on, because the folder for temporary files is often in memory
- * or read-only. Removes what killed processes have left, in other containers too.
+ * or read-only. Removes what killed processes have left, now and in an hour.
  *
  * @param free what is left free on the disk (bytes)
  */
@@ -28,14 +27,9 @@ export function openUploads(dataDir: string, free = MIN_FREE_DISK): void {
   uploads = join(dataDir, 'uploads');
   minFree = free;
   void removeLeft();
-  clearInterval(renewal);
-  renewal = setInterval(() => void renew().then(removeLeft), RENEWAL).unref();
+  clearTimeout(removal);
+  removal = setTimeout(() => void removeLeft(), MAX_UPLOAD_AGE).unref();
   process.off('exit', removeOwnFolder).once('exit', removeOwnFolder);
-}
-
-async function renew(): Promise<void> {
-  const now = new Date();
-  await utimes(toOwnFolder(), now, now).catch(() => undefined); // it does not exist before the first form
 }
 
 async function removeLeft(): Promise<void> {

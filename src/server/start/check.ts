@@ -76,39 +76,47 @@ export async function runCheck(args: readonly string[], site: CheckedSite): Prom
 function checkHere({ dist, tracker, product: { settings, existingApp } }: CheckedSite) {
   const known = Object.keys({ ...SETTINGS, ...tracker?.settings, ...settings.table });
   const findings = [...listRemovedSettings(process.env), ...listMisspelled(process.env, known)].map(warning);
-  const { config, env, invalid } = readValid(process.env, findings);
+  const { env, found, invalid, value: config } = readValid(process.env, SETTINGS, readConfig);
+  if (!config) throw new ConfigError(found.map(({ text }) => text)); // never, because the defaults are valid
   const others: Finding[] = [];
   attempt(others, () => requireSettings(config, tracker));
-  attempt(others, () => settings.read(env, config));
-  const configured = attempt(others, () => tracker?.configure(env, config));
-  others.push(...(settings.listWarnings?.(env) ?? []).map(warning));
+  const ofProduct = readValid(env, settings.table, (env) => settings.read(env, config));
+  const ofTracker = readValid(env, tracker?.settings ?? {}, (env) => tracker?.configure(env, config));
+  others.push(...ofProduct.found, ...ofTracker.found, ...(settings.listWarnings?.(env) ?? []).map(warning));
   others.push(...listAdvice(config), checkFolder(config, tracker));
   // The rest can follow from a default that is used for an invalid setting.
-  findings.push(...others.filter(({ text }) => !invalid.some((name) => text.match(/\w+/g)?.includes(name))));
+  findings.push(...found, ...others.filter(({ text }) => !mentions(text, invalid)));
   const root = join(dist, '..');
   const existing = attempt(findings, () => requireExistingFile(existingApp, root));
   const uninstalled = existing && findUninstalled(existing, root);
   if (uninstalled) findings.push((uninstalled.areMissing ? error : warning)(uninstalled.text));
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push(ok(`Build ${manifest.buildId}.`));
-  return { findings, config: invalid.length > 0 ? undefined : config, checkStore: configured?.checkStore };
+  return {
+    findings,
+    config: invalid.size > 0 ? undefined : config,
+    checkStore: ofTracker.invalid.size > 0 ? undefined : ofTracker.value?.checkStore,
+  };
 }
 
-/**
- * Reads the settings. Invalid ones get their defaults, so that others are checked too.
- *
- * @throws ConfigError if the message names no setting that is set
- */
-function readValid(env: Environment, findings: Finding[], before: readonly string[] = []) {
-  const found: Finding[] = [];
-  const config = attempt(found, () => readConfig(env));
-  findings.push(...found);
-  if (config) return { config, env, invalid: before };
-  const words = found.flatMap(({ text }) => text.match(/\w+/g) ?? []);
-  const invalid = Object.keys(SETTINGS).filter((name) => words.includes(name));
-  if (!invalid.some((name) => env[name])) throw new ConfigError(found.map(({ text }) => text));
-  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.includes(name)));
-  return readValid(rest, findings, [...before, ...invalid]);
+/** Reads a table of settings. Invalid ones get their defaults, so that the rules between the others are checked too. */
+function readValid<T>(given: Environment, table: object, read: (env: Environment) => T) {
+  const all: Finding[] = [];
+  const invalid = new Set<string>();
+  for (;;) {
+    const env = Object.fromEntries(Object.entries(given).filter(([name]) => !invalid.has(name)));
+    const found: Finding[] = [];
+    const value = attempt(found, () => read(env));
+    all.push(...found.filter(({ text }) => !mentions(text, invalid)));
+    const wrong = Object.keys(table).filter((name) => env[name] && found.some(({ text }) => mentions(text, [name])));
+    if (wrong.length === 0) return { env, found: all, invalid, value };
+    for (const name of wrong) invalid.add(name);
+  }
+}
+
+function mentions(text: string, names: Iterable<string>): boolean {
+  const words = new Set(text.match(/\w+/g));
+  return [...names].some((name) => words.has(name));
 }
 
 /** Adds a finding for each sentence of an error that stops a start. */

@@ -20,15 +20,8 @@ import type { Step } from '../request/step.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import type { Opened } from './open.ts';
 
-/** The server of each port. */
-export interface Connected {
-  /** That of PORT. */
-  readonly main: HttpServer;
-  /** That of DESK_PORT. */
-  readonly second: HttpServer | undefined;
-  /** Ends all of them. */
-  readonly drain: Drain;
-}
+/** The server of PORT, that of DESK_PORT, and what ends both. */
+export type Connected = ReturnType<typeof connect>;
 
 /** The share of the open connections for DESK_PORT. */
 const SECOND_SHARE = 1 / 16;
@@ -43,7 +36,7 @@ interface PortFacts {
 }
 
 /** Makes the app and the server of each port. They do not listen yet. */
-export function connect(opened: Opened): Connected {
+export function connect(opened: Opened) {
   const { basics, access, page, failures, inFlight, product, tracker, declared, development } = opened;
   const { config, build, log, metrics } = basics;
   const { checkToken, trust } = access;

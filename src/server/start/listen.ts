@@ -25,19 +25,12 @@ const ENOUGH_FILES = 2 * RESERVED_FILES;
 /** From the first answers until the compiled code is written to the cache (ms). */
 const CACHE_AFTER = 500 * Millisecond;
 
-/** Where a started site answers. */
-export interface Listening {
-  readonly url: string;
-  /** The URL of DESK_PORT. */
-  readonly secondUrl: string | undefined;
-}
-
 /**
  * Listens on all ports, and serves until a signal or an uncaught exception ends the process.
  *
  * @throws StartError
  */
-export async function listen(opened: Opened, { main, second, drain }: Connected): Promise<Listening> {
+export async function listen(opened: Opened, { main, second, drain }: Connected): Promise<void> {
   const { basics, failures, declared, development, tracker, close, flush } = opened;
   const { config, log } = basics;
   const isFirst = development?.isFirst !== false;
@@ -69,7 +62,6 @@ export async function listen(opened: Opened, { main, second, drain }: Connected)
   if (!development) warnOfNode(log);
   // So that a process that is killed also makes the next start faster.
   setTimeout(flushCompileCache, CACHE_AFTER).unref();
-  return { url, secondUrl };
 
   function exit(code: number): void {
     tracker?.markEnded?.();

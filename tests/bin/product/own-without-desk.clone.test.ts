@@ -17,7 +17,9 @@ beforeAll(async () => {
 afterAll(() => clone?.remove());
 
 describe('npm run own -- --without desk', () => {
-  test('deletes two folders and a line', async () => {
+  test('deletes two folders, a line, and the settings of the desk', async () => {
+    expect(clone.read('.env.example')).toMatch(/\n\n# .+\n# DRAIN_DEADLINE=8\n\n# .+\n# OPERATOR_TOKEN=/);
+    expect(clone.read('.env.example')).not.toMatch(/# (?:DESK_DATABASE_URL|WEBHOOK_URL|TRACE_LINK|TOUR_FAILURES)=/);
     for (const folder of ['src/desk', 'tests/desk']) expect(existsSync(join(clone.folder, folder)), folder).toBe(false);
     expect(clone.read('src/server/main.ts')).not.toMatch(/desk|tracker/);
     await expect(clone.run('npm run desk -- list')).rejects.toThrow('This app has no desk');

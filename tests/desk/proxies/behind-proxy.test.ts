@@ -10,7 +10,7 @@ import { WebSocket } from 'ws';
 import { createFolder } from '../../support/folder.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { readReply } from '../../support/pages-app.tsx';
-import { HOST, PROXIES, type RunningProxy, readExample, startProxy, whyNot } from './proxies.ts';
+import { HOST, PROXIES, type RunningProxy, readExample, readNginxParts, startProxy, whyNot } from './proxies.ts';
 
 const ORIGIN = `https://${HOST}`;
 const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
@@ -164,7 +164,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     writeFileSync(file, 'ada:{PLAIN}her password\n');
     const [site = ''] = /^ {2}location \/ \{\n.*?^ {2}\}\n/ms.exec(readExample(name)) ?? [];
     const kept = site.replace(/^.*(?:X-Forwarded-User|X-Auth-Proxy-Secret).*\n/gm, '');
-    const added = readExample(name, 1).replace('/etc/nginx/desk.htpasswd', file);
+    const added = readNginxParts()[0]?.replace('/etc/nginx/desk.htpasswd', file);
     const desk = kept.replace('location / {\n', `location /desk {\n${added}`);
     const { front } = await startPair({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY }, { [site]: site + desk });
     const ask = (path: string, words: string, headers: Record<string, string> = {}) => {
@@ -190,11 +190,12 @@ describe.each(PROXIES)('behind %s', (name) => {
   it.skipIf(name !== 'nginx')('sends static pages from its cache, also without the server, and no others', async () => {
     const folder = createFolder(onTestFinished);
     chmodSync(folder, 0o777); // nginx writes to it as another user
+    const [, cache = '', location = ''] = readNginxParts();
     const { server, front } = await startPair(
       { TRUST_PROXY: '127.0.0.1' },
       {
-        'upstream spillway {\n': `${readExample(name, 2).replace('/var/cache/nginx', folder)}\nupstream spillway {\n`,
-        'location / {\n': `location / {\n${readExample(name, 3)}`,
+        'upstream spillway {\n': `${cache.replace('/var/cache/nginx', folder)}\nupstream spillway {\n`,
+        'location / {\n': `location / {\n${location}`,
       },
     );
     const ask = async (path: string, options: RequestOptions = {}) => {

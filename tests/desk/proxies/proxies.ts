@@ -9,7 +9,7 @@ export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
 
 export const PROXIES: readonly ProxyName[] = ['nginx', 'haproxy', 'caddy'];
 
-/** The host in the examples of docs/operating.md. */
+/** The host in the examples. */
 export const HOST = 'www.example.com';
 
 /** The replicas in the examples. */
@@ -41,7 +41,7 @@ function isInstalled(program: string): boolean {
   return spawnSync(program, [question]).status === 0;
 }
 
-/** Starts a proxy with its configuration in docs/operating.md or compose.yaml. Only ports, replicas and certificate are replaced. */
+/** Starts a proxy with its example in docs/proxies or compose.yaml. Only ports, replicas and certificate are replaced. */
 export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions) {
   const place = { folder: createProxyFolder(), httpPort: await findFreePort(), httpsPort: await findFreePort() };
   const certificate = makeCertificate(place.folder);
@@ -56,23 +56,23 @@ export async function startProxy(name: ProxyName, { replicas, changes = {} }: Pr
   return { ...running, httpPort: place.httpPort, httpsPort: place.httpsPort, certificate };
 }
 
-/**
- * @param index which block for this proxy in docs/operating.md; the first is the complete configuration
- * @throws if docs/operating.md has no such block
- */
-export function readExample(name: ProxyName, index = 0): string {
-  const page = readProjectFile('docs/operating.md');
-  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${name}\\n(.*?)^\`\`\`$`, 'gms'))];
-  const text = name === 'caddy' ? readCaddyfile() : blocks[index]?.[1];
-  if (text === undefined) throw new Error(`docs/operating.md has no configuration for ${name} (\`\`\`${name}).`);
-  return text;
+/** The complete configuration that the docs have for a proxy. */
+export function readExample(name: ProxyName): string {
+  if (name === 'nginx') return readProjectFile('docs/proxies/nginx.conf');
+  return name === 'haproxy' ? readProjectFile('docs/proxies/haproxy.cfg') : readCaddyfile();
 }
 
-/** Returns the Caddyfile of compose.yaml, with host and replicas as in docs/operating.md. */
-function readCaddyfile(): string | undefined {
-  return /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s
-    .exec(readProjectFile('compose.yaml'))?.[1]
-    ?.replaceAll(/^ {6}/gm, '')
+/** The parts of a configuration for nginx in docs/operating.md, in their order. */
+export function readNginxParts(): string[] {
+  const page = readProjectFile('docs/operating.md');
+  return [...page.matchAll(/^```nginx\n(.*?)^```$/gms)].map(([, text = '']) => text);
+}
+
+/** Returns the Caddyfile of compose.yaml, with host and replicas as in docs/proxies. */
+function readCaddyfile(): string {
+  const [, text = ''] = /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s.exec(readProjectFile('compose.yaml')) ?? [];
+  return text
+    .replaceAll(/^ {6}/gm, '')
     .replace('{$$SITE}', () => HOST)
     .replace('site-1:3000 site-2:3000', REPLICAS.join(' '));
 }
@@ -130,7 +130,7 @@ function toNginxConfiguration(folder: string, site: string): string {
 function exchange(text: string, changes: Readonly<Record<string, string>>): string {
   let result = text;
   for (const [from, to] of Object.entries(changes)) {
-    if (!result.includes(from)) throw new Error(`The example in docs/operating.md holds no "${from}".`);
+    if (!result.includes(from)) throw new Error(`The example holds no "${from}".`);
     result = result.replaceAll(from, () => to);
   }
   return result;

@@ -97,12 +97,26 @@ describe('npm start -- --check', () => {
     expect([code, out]).toEqual([1, expect.stringMatching(/^error: .*made by a newer release \(schema 99\)/m)]);
   });
 
-  const many = { AUTH_PROXY_HEADER: 'X-User', TRUST_PROXY: '1', MAIL_TO: 'ada@example.com', DATA_DIR: '/dev/null' };
+  const many = {
+    AUTH_PROXY_HEADER: 'X-User',
+    TRUST_PROXY: '1',
+    WEBHOOK_URL: 'canary',
+    MAIL_TO: 'ada@example.com',
+    DATA_DIR: '/dev/null',
+  };
   it.each<[env: Record<string, string>, args: string[], ...found: RegExp[]]>([
-    [{ PORT: 'canary', WEBHOOK_URL: 'canary' }, [], /^error: The setting PORT /m, /^error: The setting WEBHOOK_URL /m],
+    [
+      { ...many, PORT: 'canary', DESK_PORT: '3000' },
+      [],
+      /^error: The setting PORT /m,
+      /^error: The setting WEBHOOK_URL /m,
+      /^error: .*AUTH_PROXY_SECRET/m,
+      /^(?![\s\S]*both 3000)/,
+    ],
     [
       many,
       ['http://127.0.0.1:1'],
+      /^error: The setting WEBHOOK_URL /m,
       /^error: .*AUTH_PROXY_SECRET/m,
       /^error: SMTP_URL and MAIL_FROM/m,
       /^error: The folder \/dev\/null \(DATA_DIR\) cannot be written to/m,

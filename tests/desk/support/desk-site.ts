@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import request, { type Test } from 'supertest';
+import { onTestFinished, vi } from 'vitest';
 import { createCanOpen } from '../../../src/desk/server/access/access.ts';
 import { takeCredentials } from '../../../src/desk/server/access/credentials.ts';
 import { createSignIn, makeTicket } from '../../../src/desk/server/access/sign-in.ts';
@@ -57,7 +58,6 @@ export type DeskSite = Awaited<ReturnType<typeof startDeskSite>>;
 
 /** Starts the real app and desk with an in-memory store and a clock that the test controls. */
 export async function startDeskSite(options: DeskSiteOptions = {}) {
-  let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { environment: 'test' });
   // Like the desk worker, with everything in the store.
@@ -80,7 +80,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
     const trust = createProxyTrust(trustProxy);
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);
-    const checkToken = createCheckToken(known, () => now);
+    const checkToken = createCheckToken(known);
     const facts = { environment: 'test', release: 'v1', links: options.links ?? {}, targets: [] };
     const credentials = {
       takeCredentials: takeCredentials(proxy, trust),
@@ -127,7 +127,8 @@ export async function startDeskSite(options: DeskSiteOptions = {}) {
       lines,
       /** Advances the clock (ms) and ages the store's contents. */
       async pass(ms: number) {
-        now += ms;
+        const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + ms);
+        onTestFinished(() => clock.mockRestore());
         await driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [ms]);
       },
       /** Creates the ticket of a sign-in link. */

@@ -94,6 +94,9 @@ const FAILING_PAGES = {
   'loader-cause': '/loader/cause',
   'loader-network': '/loader/network',
   'loader-unsendable': '/loader/unsendable',
+  'loader-callback': '/waiting',
+  'api-callback': '/api/waiting',
+  'resource-callback': '/api/refused',
   guard: '/guarded',
   'shell-render': '/shell',
   step: '/step',
@@ -104,6 +107,7 @@ const FAILING_STREAMS = {
   'part-render': '/part',
   'after-flush': '/after',
   'late-rejected': '/late',
+  'late-callback': '/later',
 };
 /** The last one ends the process. */
 const LOGGED = {
@@ -129,6 +133,8 @@ export async function failOnServer(server: RunningApp): Promise<Addresses> {
   for (const [name, path] of Object.entries(FAILING_PAGES)) await noteHeader(name, await ask(path));
   const body = new URLSearchParams({ _action: 'form.thrown' });
   await noteHeader('action-thrown', await ask('/form', { method: 'POST', body }));
+  const sent = new URLSearchParams({ _action: 'sending.send' });
+  await noteHeader('action-callback', await ask('/sending', { method: 'POST', body: sent }));
   await noteHeader('api-thrown', await ask('/api/orders/7'));
   await noteHeader('api-rejected', await ask('/api/orders/7', { method: 'DELETE' }));
   for (const [name, path] of Object.entries(FAILING_STREAMS)) note(name, await (await ask(path)).text());

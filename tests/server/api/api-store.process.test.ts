@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiStore, createMemoryStore, createPostgresStore } from '../../../src/server/api/api-store.ts';
 import { Day, Minute } from '../../../src/shared/units.ts';
 import { createPostgresDatabase } from '../../support/postgres.ts';
@@ -8,28 +8,31 @@ const reply = { status: 201, headers: { Location: '/api/orders/1' }, body: { id:
 
 const toClaim = (id: string, sender = 'ada') => ({ id, sender });
 
-async function createTwo(now: () => number): Promise<[ApiStore, ApiStore]> {
+async function createTwo(): Promise<[ApiStore, ApiStore]> {
   const connectionString = await createPostgresDatabase();
   const open = () => {
     const pool = new pg.Pool({ connectionString, max: 3 });
     onTestFinished(() => pool.end());
-    return createPostgresStore(pool, now);
+    return createPostgresStore(pool);
   };
   return [open(), open()];
 }
 
-describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
+describe.each<[string, () => Promise<[ApiStore, ApiStore]>]>([
   [
     'in memory',
-    async (now) => {
-      const store = createMemoryStore(now);
+    async () => {
+      const store = createMemoryStore();
       return [store, store];
     },
   ],
   ['in PostgreSQL, of two replicas', createTwo],
 ])('the store of an API, %s', (_name, create) => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }));
+  afterEach(() => void vi.useRealTimers());
+
   it('counts by key, and from the start in the next window', async () => {
-    const [one, two] = await create(() => 0);
+    const [one, two] = await create();
     const window = { startsAt: 0, endsAt: Minute };
     const counts = await Promise.all([one, two, one, two].map((store) => store.count('ada', window)));
     expect(counts.sort()).toEqual([1, 2, 3, 4]);
@@ -38,26 +41,24 @@ describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
   });
 
   it('lets one of several requests run, and keeps its reply for a day', async () => {
-    let now = 0;
-    const [one, two] = await create(() => now);
+    const [one, two] = await create();
     const claims = await Promise.all([one, two, one].map((store) => store.claim('key', 'print')));
     expect(claims.filter((claim) => claim === undefined)).toHaveLength(1);
     expect(await two.claim('key', 'other')).toMatchObject({ fingerprint: 'print', reply: undefined });
     await one.keep('key', reply);
-    now = Day - 1;
+    vi.setSystemTime(Day - 1);
     expect(await two.claim('key', 'print')).toMatchObject({ fingerprint: 'print', reply });
     await two.keep('another', reply); // dropped, or never claimed
     expect(await one.claim('another', 'print')).toBeUndefined();
-    now = Day + 1;
+    vi.setSystemTime(Day + 1);
     expect(await two.claim('key', 'print')).toBeUndefined();
   });
 
   it('does not let a run that has lost its claim change the reply of another', async () => {
-    let now = 0;
-    const [one, two] = await create(() => now);
+    const [one, two] = await create();
     const [late, next] = [toClaim('late'), toClaim('next')];
     await one.claim('key', 'print', late);
-    now = 6 * Minute;
+    vi.setSystemTime(6 * Minute);
     expect(await two.claim('key', 'print', next)).toBeUndefined();
     await one.keep('key', { status: 500 }, late);
     await one.release('key', late);
@@ -68,12 +69,11 @@ describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
   });
 
   it('gives a key back if its request fails, or its process dies', async () => {
-    let now = 0;
-    const [one, two] = await create(() => now);
+    const [one, two] = await create();
     await one.claim('key', 'print');
     await one.release('key');
     expect(await two.claim('key', 'print')).toBeUndefined();
-    now = 6 * Minute;
+    vi.setSystemTime(6 * Minute);
     expect(await one.claim('key', 'print')).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ function ask(app: App, line: string, { body, ...headers }: Sent = {}): request.T
 type Step = readonly [line: string, sent: Sent, status: number, expected?: object];
 
 /** Sends one request after the other. */
-async function walk(app: App, ...steps: readonly Step[]): Promise<void> {
+async function walk(app: App, ...steps: readonly Step[]) {
   for (const [line, sent, status, expected] of steps) {
     const reply = await ask(app, line, sent);
     expect(reply, `${line}: ${reply.text}`).toMatchObject({ status, ...expected });
@@ -124,16 +124,14 @@ describe('an operation', () => {
     },
   );
 
-  it('reads texts as the types of the member of a union that they are for', async () => {
+  it('reads texts as the types of the member of a union that they are for', () => {
     const by = z.discriminatedUnion('by', [
       z.strictObject({ by: z.literal('age'), value: z.int() }),
       z.strictObject({ by: z.literal('name'), value: z.string() }),
     ]);
     const find = operation({ ...get200(z.unknown()), path: '/find', query: by });
-    const api = [implement({ find }, { find: ({ query }) => ({ status: 200, body: query }) })];
-    const app = createTestApp({ api });
-    await walk(
-      app,
+    return walk(
+      createTestApp({ api: [implement({ find }, { find: ({ query }) => ({ status: 200, body: query }) })] }),
       ['GET /find?by=age&value=5', {}, 200, { body: { by: 'age', value: 5 } }],
       ['GET /find?by=name&value=5', {}, 200, { body: { by: 'name', value: '5' } }],
       ['GET /find?by=size&value=5', {}, 400],
@@ -185,22 +183,18 @@ describe('an operation', () => {
   });
 
   const limited = operation({ ...GET, path: '/', limit: '0/min' });
-  it.each<[string, () => unknown, string]>([
+  const others = { changePerson: operation({ ...GET, path: '/others' }) };
+  const renamed = { drop: operation({ ...GET, method: 'DELETE', path: '/people/:personId' }) };
+  it.each([
     ['it is served twice', () => createTestApp({ api: [echo, echo] }), 'Two operations have PATCH /people/:id.'],
     [
       'another has its name',
-      () => {
-        const others = { changePerson: operation({ ...GET, path: '/others' }) };
-        createTestApp({ api: [echo, implement(others, { changePerson: done })] });
-      },
+      () => createTestApp({ api: [echo, implement(others, { changePerson: done })] }),
       'Two operations have the name changePerson.',
     ],
     [
       'another names a parameter of its path differently',
-      () => {
-        const renamed = { drop: operation({ ...GET, method: 'DELETE', path: '/people/:personId' }) };
-        createTestApp({ api: [echo, implement(renamed, { drop: done })] });
-      },
+      () => createTestApp({ api: [echo, implement(renamed, { drop: done })] }),
       'Two operations have the paths /people/:id and /people/:personId, which match the same URLs.',
     ],
     [
@@ -259,61 +253,56 @@ describe('an operation', () => {
   );
 });
 
-describe('the version of a reply', () => {
-  const list = { list: operation({ ...get200(z.array(Person)), path: '/list' }) };
-  /** fetch() sends `no-cache` with a condition. */
-  const known = (etag: string) => ({ 'If-None-Match': etag, 'Cache-Control': 'no-cache' });
+const list = { list: operation({ ...get200(z.array(Person)), path: '/list' }) };
+/** fetch() sends `no-cache` with a condition. */
+const known = (etag: string) => ({ 'If-None-Match': etag, 'Cache-Control': 'no-cache' });
 
-  it('is compared before the handler runs, if it is cheap', async () => {
-    let handled = 0;
-    let version = 'first one';
-    const handle = () => {
-      handled += 1;
-      return { status: 200 as const, body: [] };
-    };
-    const app = serve(list, { list: { version: async () => version, handle } });
-    await walk(app, ['GET /list', {}, 200, { headers: { etag: 'W/"first%20one"' } }]);
-    await walk(app, ['GET /list', known('W/"first%20one"'), 304]);
-    expect(handled).toBe(1);
-    version = 'second';
-    await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
-  });
+it('the version of a reply is compared before the handler runs if it is cheap, and is a hash by default', async () => {
+  let handled = 0;
+  let version = 'first one';
+  const handle = () => {
+    handled += 1;
+    return { status: 200 as const, body: [] };
+  };
+  const app = serve(list, { list: { version: async () => version, handle } });
+  await walk(app, ['GET /list', {}, 200, { headers: { etag: 'W/"first%20one"' } }]);
+  await walk(app, ['GET /list', known('W/"first%20one"'), 304]);
+  expect(handled).toBe(1);
+  version = 'second';
+  await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
+  const plain = serve(list, { list: handle });
+  const { etag = '' } = (await ask(plain, 'GET /list')).headers;
+  await walk(plain, ['GET /list', known(etag), 304]);
+});
 
-  it('is a hash by default', async () => {
-    const app = serve(list, { list: () => ({ status: 200 as const, body: [] }) });
-    const { etag = '' } = (await ask(app, 'GET /list')).headers;
-    await walk(app, ['GET /list', known(etag), 304]);
+it('the version of a reply protects a change, if the caller sends the version that it knows', () => {
+  let stored = 1;
+  const one = {
+    read: operation({ ...get200(z.object({ text: z.string() })), path: '/one' }),
+    change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
+  };
+  const text = 'x'.repeat(5000);
+  const version = () => String(stored);
+  const part = implement(one, {
+    read: { version, handle: () => ({ status: 200, body: { text }, version: version() }) },
+    change({ match }) {
+      match(String(stored));
+      stored += 1;
+      return { status: 204, version: String(stored) };
+    },
   });
-
-  it('protects a change, if the caller sends the version that it knows', async () => {
-    let stored = 1;
-    const one = {
-      read: operation({ ...get200(z.object({ text: z.string() })), path: '/one' }),
-      change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
-    };
-    const text = 'x'.repeat(5000);
-    const version = () => String(stored);
-    const part = implement(one, {
-      read: { version, handle: () => ({ status: 200, body: { text }, version: version() }) },
-      change({ match }) {
-        match(String(stored));
-        stored += 1;
-        return { status: 204, version: String(stored) };
-      },
-    });
-    const headers = { etag: 'W/"1"' };
-    await walk(
-      createTestApp({ api: [part], compression: true }),
-      ['GET /one', { 'Accept-Encoding': 'gzip' }, 200, { headers: { ...headers, 'content-encoding': 'gzip' } }],
-      ['GET /one', known('W/"1"'), 304, { headers }],
-      ['PUT /one', { 'If-Match': 'W/"1"' }, 204, { headers: { etag: 'W/"2"' } }],
-      ['PUT /one', { 'If-Match': 'W/"1"' }, 412],
-      ['PUT /one', { 'If-Match': '' }, 412],
-      ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
-      ['PUT /one', { 'If-Match': '*' }, 204],
-      ['PUT /one', {}, 204],
-    );
-  });
+  const headers = { etag: 'W/"1"' };
+  return walk(
+    createTestApp({ api: [part], compression: true }),
+    ['GET /one', { 'Accept-Encoding': 'gzip' }, 200, { headers: { ...headers, 'content-encoding': 'gzip' } }],
+    ['GET /one', known('W/"1"'), 304, { headers }],
+    ['PUT /one', { 'If-Match': 'W/"1"' }, 204, { headers: { etag: 'W/"2"' } }],
+    ['PUT /one', { 'If-Match': 'W/"1"' }, 412],
+    ['PUT /one', { 'If-Match': '' }, 412],
+    ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
+    ['PUT /one', { 'If-Match': '*' }, 204],
+    ['PUT /one', {}, 204],
+  );
 });
 
 it('a list has pages, which follow each other by links', async () => {
@@ -326,10 +315,11 @@ it('a list has pages, which follow each other by links', async () => {
   const part = implement(
     { list },
     {
-      list({ page: { cursor = '0', limit } }) {
-        const body = [0, 1, 2, 3, 4].slice(Number(cursor), Number(cursor) + limit);
-        return { status: 200, body, next: cursor === '0' ? String(limit) : undefined };
-      },
+      list: ({ page: { cursor = '0', limit } }) => ({
+        status: 200,
+        body: [0, 1, 2, 3, 4].slice(Number(cursor), Number(cursor) + limit),
+        next: cursor === '0' ? String(limit) : undefined,
+      }),
     },
   );
   const app = createTestApp({ api: [part] });
@@ -346,48 +336,40 @@ it('a list has pages, which follow each other by links', async () => {
   expect((await ask(app, 'GET /numbers?cursor=3')).headers.link).toBeUndefined();
 });
 
-describe('a caller', () => {
-  const operations = {
-    whoAmI: operation({ ...get200(z.object({ name: z.string() })), path: '/me' }),
-    ping: operation({ ...GET, path: '/ping', isOpen: true }),
-  };
-  const start = (auth: ReturnType<typeof bearer<{ id: number; name: string }>>) => {
-    const whoAmI = ({ caller }: { caller: { name: string } }) => ({
-      status: 200 as const,
-      body: { name: caller.name },
-    });
-    return createTestApp({ api: [implement(operations, { whoAmI, ping: done }, { auth })] });
-  };
-  const ada = { id: 7, name: 'Ada' };
+const operations = {
+  whoAmI: operation({ ...get200(z.object({ name: z.string() })), path: '/me' }),
+  ping: operation({ ...GET, path: '/ping', isOpen: true }),
+};
+const start = (auth: ReturnType<typeof bearer<{ id: number; name: string }>>) => {
+  const whoAmI = ({ caller: { name } }: { caller: { name: string } }) => ({ status: 200 as const, body: { name } });
+  return createTestApp({ api: [implement(operations, { whoAmI, ping: done }, { auth })] });
+};
+const ada = { id: 7, name: 'Ada' };
 
-  it('is found by a token', async () => {
-    const app = start(bearer(async (token) => (token === 'secret-token' ? ada : undefined)));
-    const refused = (challenge: string) => ({
-      type: 'application/problem+json',
-      headers: { 'www-authenticate': `Bearer realm="api"${challenge}` },
-    });
-    await walk(
-      app,
-      ['GET /me', { Authorization: 'Bearer secret-token' }, 200, { body: { name: 'Ada' } }],
-      ['GET /me', { Authorization: 'bearer  secret-token ' }, 200],
-      ['GET /me', { Authorization: 'Bearer other' }, 401, refused(', error="invalid_token"')],
-      ['GET /me', {}, 401, refused('')],
-      ...['', 'Bearer', 'Basic secret-token', 'secret-token', 'Bearer secret-token x'].map(
-        (Authorization): Step => ['GET /me', { Authorization }, 401],
-      ),
-      ['GET /ping', {}, 204],
-    );
+it('a caller is found by a token', () => {
+  const refused = (challenge: string) => ({
+    type: 'application/problem+json',
+    headers: { 'www-authenticate': `Bearer realm="api"${challenge}` },
   });
-
-  it('is found by a session', async () => {
-    const app = start(session((req) => (req.headers.cookie === 'sid=1' ? ada : undefined), 'sid'));
-    await walk(
-      app,
-      ['GET /me', { Cookie: 'sid=1' }, 200, { body: { name: 'Ada' } }],
-      ['GET /me', {}, 401, { headers: { 'www-authenticate': 'Cookie realm="api"' } }],
-    );
-  });
+  return walk(
+    start(bearer(async (token) => (token === 'secret-token' ? ada : undefined))),
+    ['GET /me', { Authorization: 'Bearer secret-token' }, 200, { body: { name: 'Ada' } }],
+    ['GET /me', { Authorization: 'bearer  secret-token ' }, 200],
+    ['GET /me', { Authorization: 'Bearer other' }, 401, refused(', error="invalid_token"')],
+    ['GET /me', {}, 401, refused('')],
+    ...['', 'Bearer', 'Basic secret-token', 'secret-token', 'Bearer secret-token x'].map(
+      (Authorization): Step => ['GET /me', { Authorization }, 401],
+    ),
+    ['GET /ping', {}, 204],
+  );
 });
+
+it('a caller is found by a session', () =>
+  walk(
+    start(session((req) => (req.headers.cookie === 'sid=1' ? ada : undefined), 'sid')),
+    ['GET /me', { Cookie: 'sid=1' }, 200, { body: { name: 'Ada' } }],
+    ['GET /me', {}, 401, { headers: { 'www-authenticate': 'Cookie realm="api"' } }],
+  ));
 
 describe('a limit', () => {
   const limited = {
@@ -402,9 +384,9 @@ describe('a limit', () => {
   const search = (sent: Sent, status: number, headers = {}): Step => ['GET /search', sent, status, { headers }];
   const digits = expect.stringMatching(/^[1-9]\d*$/);
 
-  it('is counted for each operation and caller, with headers that say what is left', async () => {
+  it('is counted for each operation and caller, with headers that say what is left', () => {
     const ratelimit = expect.stringMatching(/^"default";r=1;t=\d+$/);
-    await walk(
+    return walk(
       start((token) => ({ id: token })),
       search(as('ada'), 204, { 'ratelimit-policy': '"default";q=2;w=86400', ratelimit }),
       search(as('ada'), 204),
@@ -416,10 +398,9 @@ describe('a limit', () => {
 
   it('is counted by address without callers, which does not refuse callers', async () => {
     await walk(start(), search({}, 204), search({}, 204), search({}, 429));
-    const [missing, found] = [search({}, 401), search(as('ada'), 204)];
     await walk(
       start(() => ({ id: 1 })),
-      ...[missing, missing, search({}, 429), found],
+      ...[search({}, 401), search({}, 401), search({}, 429), search(as('ada'), 204)],
     );
   });
 
@@ -453,7 +434,7 @@ describe('an idempotent operation', () => {
   };
   const [A, B] = ['a'.repeat(16), 'b'.repeat(16)];
 
-  function start({ auth, store = createMemoryStore() }: { auth?: ReturnType<typeof bearer>; store?: ApiStore } = {}) {
+  function start({ auth, ...store }: { auth?: ReturnType<typeof bearer> } & Partial<ApiStore> = {}) {
     const gate = Promise.withResolvers<void>();
     let count = 0;
     const part = implement(
@@ -469,7 +450,11 @@ describe('an idempotent operation', () => {
       },
       auth ? { auth } : {},
     );
-    return { app: createTestApp({ api: [part], apiStore: store }), gate, count: () => count };
+    return {
+      app: createTestApp({ api: [part], apiStore: { ...createMemoryStore(), ...store } }),
+      gate,
+      count: () => count,
+    };
   }
 
   const order = (item: string, key: string | undefined, status: number, expected = {}, headers = {}): Step => {
@@ -478,9 +463,9 @@ describe('an idempotent operation', () => {
   };
   const id = (value: number) => ({ body: { id: value } });
 
-  it('runs once for a key, repeats its response, and refuses the key for another request', async () => {
+  it('runs once for a key, repeats its response, and refuses the key for another request', () => {
     const replayed = { ...id(1), headers: { location: '/api/orders/1', 'idempotency-replayed': 'true' } };
-    await walk(
+    return walk(
       start().app,
       order('book', A, 201, id(1)),
       order('book', A, 201, replayed),
@@ -490,26 +475,21 @@ describe('an idempotent operation', () => {
     );
   });
 
-  it('keeps the keys of callers apart, for any ids', async () => {
+  it('keeps the keys of callers apart, for any ids', () => {
     const ids: Record<string, string | number> = { a: 'bob', b: 'bob smith', c: '["bob"]', d: 1, e: '1' };
     const by = (token: string, key: string, value: number) =>
       order('book', key, 201, id(value), { Authorization: `Bearer ${token}` });
-    await walk(
+    return walk(
       start({ auth: bearer((token) => ({ id: ids[token] ?? '' })) }).app,
       ...[by('a', 'smith 1', 1), by('b', '1', 2), by('a', 'smith 1', 1)],
       ...[by('c', '1', 3), by('d', '1', 4), by('e', '1', 5)],
     );
   });
 
-  it('needs a key that others do not have if it is open, because strangers can share an address', async () => {
-    const short = { body: { detail: expect.stringContaining('Use 16 to 255') } };
-    await walk(
-      start().app,
-      ...['1', 'order-2026-1', 'x'.repeat(15), 'é'.repeat(20), 'x'.repeat(256)].map((key) =>
-        order('book', key, 400, short),
-      ),
-    );
-  });
+  it.each(['1', 'order-2026-1', 'x'.repeat(15), 'é'.repeat(20), 'x'.repeat(256)])(
+    'needs a key that others do not have if it is open, because strangers can share an address: %s',
+    (key) => walk(start().app, order('book', key, 400, { body: { detail: expect.stringContaining('Use 16 to 255') } })),
+  );
 
   it('refuses a key that is in use', async () => {
     const { app, gate } = start();
@@ -520,22 +500,16 @@ describe('an idempotent operation', () => {
     expect(await slow).toEqual({ id: 1 });
   });
 
-  it('runs again after a failure', async () => {
-    const twice = [order('broken', A, 201, id(2)), order('broken', A, 201, id(2))];
-    await walk(start().app, order('broken', A, 503), ...twice);
-  });
+  it('runs again after a failure', () =>
+    walk(start().app, ...[order('broken', A, 503), order('broken', A, 201, id(2)), order('broken', A, 201, id(2))]));
 
-  it('is not run twice if its response could not be kept', async () => {
-    const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
-    const { app, count } = start({ store });
-    await walk(app, order('book', A, 500), order('book', A, 409));
-    expect(count()).toBe(1);
-  });
-
-  it('is not run twice if its response does not fit its schema', async () => {
-    const { app, count } = start();
-    const unknown = { body: { detail: expect.stringContaining('Its result is unknown') } };
-    await walk(app, order('unfit', A, 500), order('unfit', A, 409, unknown), order('unfit', A, 409, unknown));
+  it.each([
+    ['could not be kept', 'book', '', { keep: () => Promise.reject(new Error('no connection')) }],
+    ['does not fit its schema', 'unfit', 'Its result is unknown', {}],
+  ])('is not run twice if its response %s', async (_why, item, detail, store) => {
+    const { app, count } = start(store);
+    const refused = order(item, A, 409, { body: { detail: expect.stringContaining(detail) } });
+    await walk(app, order(item, A, 500), refused, refused);
     expect(count()).toBe(1);
   });
 });
@@ -549,7 +523,7 @@ const lines = operation({
   problems: { 409: 'There are none.' },
 });
 
-it('lines are streamed as they are produced, end at one that the schema refuses, and can fail before the first', async () => {
+it('lines break off at one that the schema refuses, and can fail before the first', async () => {
   let ended = 0;
   async function* toLines(count: number) {
     try {
@@ -564,19 +538,11 @@ it('lines are streamed as they are produced, end at one that the schema refuses,
   const server = await startTestServer({ api: [part] });
   async function read(path: string, method = 'GET') {
     const reply = await fetch(`http://127.0.0.1:${server.port}/api/lines/${path}`, { method });
-    let text = '';
-    const body = reply.body?.pipeThrough(new TextDecoderStream()) ?? [];
-    try {
-      for await (const part of body) text += part;
-    } catch {
-      text += 'broken';
-    }
-    return [reply.status, reply.headers.get('content-type'), text];
+    return [reply.status, reply.headers.get('content-type'), await reply.text().catch(() => 'broken')];
   }
   const type = 'application/x-ndjson';
-  const whole = '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n';
-  expect(await read('3')).toEqual([200, type, whole]);
-  expect(await read('4')).toEqual([200, type, `${whole}broken`]);
+  expect(await read('2')).toEqual([200, type, '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n']);
+  expect(await read('4')).toEqual([200, type, 'broken']);
   expect((await read('0'))[0]).toBe(409);
   expect(ended).toBe(3);
   expect(await read('3', 'HEAD')).toEqual([200, type, '']);
@@ -593,11 +559,10 @@ it.each([0, 1])('lines that wait end when their caller leaves after %i of them, 
       ended += 1;
     }
   }
-  const { log, lines: logged } = spyOnLog();
   const part = implement({ lines }, { lines: ({ signal }) => ({ status: 200, lines: follow(signal) }) });
-  const server = await startTestServer({ api: [part], log });
+  const { port, lines: logged } = await startTestServer({ api: [part] });
   const leaving = new AbortController();
-  const asked = fetch(`http://127.0.0.1:${server.port}/api/lines/1`, { signal: leaving.signal });
+  const asked = fetch(`http://127.0.0.1:${port}/api/lines/1`, { signal: leaving.signal });
   asked.catch(() => undefined);
   await expect.poll(() => emitter.listenerCount('name')).toBe(1);
   if (sent > 0) emitter.emit('name', 'Ada');
@@ -710,11 +675,9 @@ describe('a client', () => {
     return result ?? Promise.reject(new Error('The handler did not run.'));
   };
 
-  it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', async (id) => {
-    await expect(remotely((client) => client.get('/todos/:id', { params: { id } } as never))).rejects.toThrow(
-      TypeError,
-    );
-  });
+  it.each(['', '.', '..'])('refuses %j as a part of a path, which would call another operation', (id) =>
+    expect(remotely((client) => client.get('/todos/:id', { params: { id } } as never))).rejects.toThrow(TypeError),
+  );
 
   describe.each([
     ['of another process', remotely],
@@ -772,9 +735,8 @@ describe('a client', () => {
   });
 
   it('throws failures after three attempts, and what the handler throws in the same process', async () => {
-    const problem = { digest: any };
     const fail = (client: Client<Todos>) => client.get('/fail');
-    await expect(remotely(fail)).rejects.toMatchObject({ name: 'ApiError', status: 500, problem });
+    await expect(remotely(fail)).rejects.toMatchObject({ name: 'ApiError', status: 500, problem: { digest: any } });
     expect(failed).toBe(3);
     await expect(inProcess(fail)).rejects.toBe(failure);
     const missing = '/other' as string as '/todos';

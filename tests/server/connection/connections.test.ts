@@ -33,7 +33,7 @@ async function start(options: Partial<HttpServerOptions>) {
   }
 
   /** @returns the status, or 0 without a response */
-  async function visit(localAddress: string): Promise<number> {
+  async function visit(localAddress: string) {
     const client = open(localAddress, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     await client.closed;
     return parseReply(client.text).status;
@@ -79,7 +79,7 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     await until(() => begun.text.includes('begun'), 'the start of the head');
     const half = open(CROWD, 'GET / HTTP/1.1\r\nHost: a');
     await until(() => half.isOpen, 'the last one');
-    async function askNext(): Promise<string> {
+    async function askNext() {
       const next = open(CROWD, ask('/'));
       await until(() => next.text !== '' || next.isClosed, 'the response, or none');
       return next.text.slice(9, 12);

@@ -20,10 +20,6 @@ const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
 
 const routes = Router()
   .get('/slow', (_req, res) => void setTimeout(() => res.send('slow and whole'), 400))
-  .get('/stream', (_req, res) => {
-    res.write('first ');
-    setTimeout(() => res.end('last'), 400);
-  })
   .get('/endless', (_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' });
     res.write('event');

@@ -90,34 +90,33 @@ async function run({ onTestFinished }: TestContext, { lag = 0, deadline = 20_000
 
 // Concurrent, because each test mostly waits.
 describe.concurrent('a stop', () => {
-  it('lets pages and streams in flight finish, and exits with 0', async (context) => {
-    const { open, stop, ended, output } = await run(context);
-    const [slow, stream] = [await open(get('/slow')), await open(get('/stream'))];
-    stop();
-    expect(await ended()).toMatchObject({ code: 0, signal: null });
-    expect(await slow.whole).toMatchObject({ status: 200, body: 'slow and whole', headers: { connection: 'close' } });
-    expect((await stream.whole).text).toMatch(/first [\s\S]*last\r\n0\r\n\r\n$/);
-    expect(output()).not.toContain('Connections were cut');
-  });
-
-  it('lets streamed answers to requests that are not repeated finish, also server-sent events and lines', async (context) => {
+  it('lets pages and streamed answers in flight finish, also server-sent events and lines, and exits with 0', async (context) => {
     const { open, stop, ended, output } = await run(context);
     const post = 'POST /answer HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nContent-Length: 0\r\n\r\n';
     const asked = [await open(post), await open(get('/answer')), await open(get('/api/answer'))];
+    const slow = await open(get('/slow'));
     stop();
     for (const { whole } of asked) expect((await whole).text).toMatch(/first[\s\S]*last"?\n?\r\n0\r\n\r\n$/);
-    expect((await ended()).code).toBe(0);
+    expect(await slow.whole).toMatchObject({ status: 200, body: 'slow and whole', headers: { connection: 'close' } });
+    expect(await ended()).toMatchObject({ code: 0, signal: null });
     expect(output()).not.toContain('Connections were cut');
   });
 
-  it('cuts a streamed answer at the deadline, and logs that', async (context) => {
-    const { open, stop, ended, output } = await run(context, { deadline: 500 });
-    const { whole } = await open(get('/endless'));
-    stop();
-    expect((await whole).text).not.toContain('\r\n0\r\n\r\n');
-    expect((await ended()).code).toBe(1);
-    expect(output()).toMatch(/"path":"\/endless",.*"cut":true,"msg":"request"/);
-  });
+  it.for([
+    ['is streamed', '/endless', /"path":"\/endless",.*"cut":true,"msg":"request"/],
+    ['has not begun', '/never', /"path":"\/never",.*"status":503,.*"cut":true,"msg":"request"/],
+  ] as const)(
+    'cuts a response that %s at the deadline, logs that, and exits with 1',
+    async ([, path, line], context) => {
+      const { open, stop, ended, output } = await run(context, { deadline: 500 });
+      const { whole } = await open(get(path));
+      stop();
+      expect((await whole).text).not.toContain('\r\n0\r\n\r\n');
+      expect((await ended()).code).toBe(1);
+      expect(output()).toMatch(line);
+      expect(output()).toMatch(/"cut":1,"owed":1.*The deadline \(DRAIN_DEADLINE\) passed/);
+    },
+  );
 
   it('ends server-sent events, also of a request during the stop', async (context) => {
     const { open, stop, ended, output } = await run(context, { deadline: 30_000 });
@@ -188,15 +187,6 @@ describe.concurrent('a stop', () => {
     expect(code).toBe(0);
     expect(ms).toBeGreaterThan(400);
     expect(output()).toContain('"cut":2');
-  });
-
-  it('exits with 1 and logs it if it had to abort its own response', async (context) => {
-    const { open, stop, ended, output } = await run(context, { deadline: 500 });
-    await open(get('/never'));
-    stop();
-    expect((await ended()).code).toBe(1);
-    expect(output()).toMatch(/"path":"\/never",.*"status":503,.*"cut":true,"msg":"request"/);
-    expect(output()).toMatch(/"cut":1,"owed":1.*The deadline \(DRAIN_DEADLINE\) passed/);
   });
 
   it('exits with 1 and logs it if the work after the last response takes too long', async (context) => {

@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 /** Makes the parser fail with this code. @returns everything received */
-async function breakWith(code: string): Promise<string> {
+async function breakWith(code: string) {
   const counted: string[] = [];
   const { server } = createHttpServer(() => undefined, TEST_SERVER, {
     log: pino({ enabled: false }),
@@ -53,7 +53,7 @@ const POST = `POST / HTTP/1.1\r\n${CHUNKED}`;
 const JSON_POST = `POST /api/echo HTTP/1.1\r\nContent-Type: application/json\r\n`;
 
 /** Sends `first`, and `then` after `count` responses. @returns everything received until the server closed */
-async function exchange(first: string, count = 0, then = ''): Promise<string> {
+async function exchange(first: string, count = 0, then = '') {
   const routes: RequestHandler = (req, res, next) => {
     // Responds after the parser has found the broken data that follows.
     if (req.path === '/slow') setTimeout(() => res.send('slow'), 50);
@@ -68,7 +68,7 @@ async function exchange(first: string, count = 0, then = ''): Promise<string> {
   return client.text;
 }
 
-it.each<[string, first: string, answers: number, broken: string, statuses: number[]]>([
+it.each([
   ['a broken body after its response', POST, 1, BROKEN, [200]],
   ['a broken body after the response to a HEAD', POST.replace('POST', 'HEAD'), 1, BROKEN, [200]],
   ['a broken body after the responses to requests before it', GET + GET + POST, 3, BROKEN, [200, 200, 200]],
@@ -152,7 +152,7 @@ async function startCounting(size = 10) {
 }
 
 /** The server closes the connection after the last request. */
-const ask = (count: number): string =>
+const ask = (count: number) =>
   Array.from({ length: count }, (_, n) => {
     const more = n === count - 1 ? 'Connection: close\r\n' : '';
     return `GET /slow?n=${n} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;

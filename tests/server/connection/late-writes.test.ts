@@ -1,13 +1,12 @@
 import { createRequire } from 'node:module';
 import express, { type RequestHandler, type Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { spyOnLog, startTestServer } from '../../support/app.ts';
+import { startTestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
 
 it.each([true, false])(
   'reports a write after the end as a failure of that request, compressed: %s',
   async (compression) => {
-    const { log, lines } = spyOnLog();
     const late: RequestHandler = (req, res, next) => {
       if (!req.url.startsWith('/late')) return next();
       if (req.url === '/late-event') res.type('text/event-stream'); // ended by the drain, while the handler sends on
@@ -15,9 +14,8 @@ it.each([true, false])(
       res.end();
       res.write('late');
     };
-    const server = await startTestServer({ log, compression, steps: [late] });
-    const ask = (path: string, accept = '*/*') =>
-      fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { accept } });
+    const { port, lines } = await startTestServer({ compression, steps: [late] });
+    const ask = (path: string, accept = '*/*') => fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept } });
     await ask('/late-event', 'text/event-stream');
     const response = await ask('/late');
     expect(await response.text()).toBe('whole');

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { trackConnections } from '../../../src/server/connection/connections.ts';
 import { drainUnreadBodies } from '../../../src/server/connection/unread-bodies.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
@@ -30,13 +30,10 @@ it.each([
 ])(
   'a body that is refused before it has arrived, for %s, gets the response and no reset',
   async (_name, status, line, header) => {
-    const overload = { level: 0, reason: 'pages' as const };
     const server = await startTestServer({
       publicOrigins: ['http://a.example'],
-      files: new Map([['/robots.txt', { type: 'text/plain', body: Buffer.from('x'), encodings: [] } as never]]),
-      overload,
+      overload: { level: status === 503 ? 4 : 0, reason: 'pages' },
     });
-    if (status === 503) overload.level = 4;
     const length = 4 * MiB;
     const host = header.startsWith('Host:') ? [] : ['Host: a.example'];
     const head = [line, ...host, header, `Content-Length: ${length}`, 'Connection: close'];
@@ -59,23 +56,24 @@ it('a body that was dropped to its end leaves the connection open for the next r
   expect(client.text).not.toContain('/admin');
 });
 
-describe('the limits', () => {
-  async function start(limits: Parameters<typeof drainUnreadBodies>[3]) {
-    const server = createServer((_req, res) => res.end('no'));
-    const trust = createProxyTrust(['loopback']);
-    const connections = trackConnections(server, { ...TEST_SERVER, trust, log: pino({ enabled: false }) });
-    drainUnreadBodies(server, connections, trust, { bytes: MiB, time: Minute, silence: Minute, ...limits });
-    const port = await listenInTest(server);
-    const post = (more: readonly string[] = [], body = '', length = 100 * MiB) =>
-      open(port, ['POST / HTTP/1.1', 'Host: a', `Content-Length: ${length}`, ...more], body);
-    return { post, isEmpty: () => connections.sockets.size === 0 };
-  }
+async function start(limits: Parameters<typeof drainUnreadBodies>[3]) {
+  const server = createServer((_req, res) => res.end('no'));
+  const trust = createProxyTrust(['loopback']);
+  const connections = trackConnections(server, { ...TEST_SERVER, trust, log: pino({ enabled: false }) });
+  drainUnreadBodies(server, connections, trust, { bytes: MiB, time: Minute, silence: Minute, ...limits });
+  const port = await listenInTest(server);
+  const post = (more: readonly string[] = [], body = '', length = 100 * MiB) =>
+    open(port, ['POST / HTTP/1.1', 'Host: a', `Content-Length: ${length}`, ...more], body);
+  return { post, isEmpty: () => connections.sockets.size === 0 };
+}
 
-  it.each([
-    ['bytes', { bytes: 100 * KiB }, 'x'.repeat(200 * KiB)],
-    ['time', { time: 100 }, 'x'],
-    ['silence', { silence: 100 }, 'x'],
-  ])('of %s close the connection, because the rest would be read as a request', async (_name, limits, body) => {
+it.each([
+  ['bytes', { bytes: 100 * KiB }, 'x'.repeat(200 * KiB)],
+  ['time', { time: 100 }, 'x'],
+  ['silence', { silence: 100 }, 'x'],
+])(
+  'the limits of %s close the connection, because the rest would be read as a request',
+  async (_name, limits, body) => {
     const { post, isEmpty } = await start(limits);
     for (const more of [[], ['Connection: close']]) {
       const client = post(more);
@@ -84,19 +82,19 @@ describe('the limits', () => {
       await until(isEmpty, 'the end of the connection');
       expect(listStatuses(client.text)).toEqual([200]);
     }
-  });
+  },
+);
 
-  it('of bodies of one sender reset the others of that sender', async () => {
-    const { post } = await start({ senderBodies: 2 });
-    const from = (sender: string) => post([`X-Forwarded-For: ${sender}`], 'x');
-    const [first, second] = [from('203.0.113.1'), from('203.0.113.1')];
-    await until(() => [first, second].every(isAnswered), 'the first responses');
-    const third = from('203.0.113.1');
-    await until(() => third.isClosed || third.isEnded, 'the end of the third connection');
-    const other = from('203.0.113.2');
-    await until(() => isAnswered(other), 'the response to another sender');
-    first.socket.destroy();
-    await until(() => first.isClosed, 'the end of the first connection');
-    expect([second.isEnded, other.isEnded]).toEqual([false, false]);
-  });
+it('the limits of bodies of one sender reset the others of that sender', async () => {
+  const { post } = await start({ senderBodies: 2 });
+  const from = (sender: string) => post([`X-Forwarded-For: ${sender}`], 'x');
+  const [first, second] = [from('203.0.113.1'), from('203.0.113.1')];
+  await until(() => [first, second].every(isAnswered), 'the first responses');
+  const third = from('203.0.113.1');
+  await until(() => third.isClosed || third.isEnded, 'the end of the third connection');
+  const other = from('203.0.113.2');
+  await until(() => isAnswered(other), 'the response to another sender');
+  first.socket.destroy();
+  await until(() => first.isClosed, 'the end of the first connection');
+  expect([second.isEnded, other.isEnded]).toEqual([false, false]);
 });

@@ -24,7 +24,7 @@ function createTestFunnel(options: Partial<Parameters<typeof createFunnel>[1]> =
   return { funnel, fail, addressOf, lines };
 }
 
-function createInfo(headers = {}, isSignedIn = false): RequestInfo {
+function createInfo(headers = {}, isSignedIn = false) {
   const facts = { headers, requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' };
   return Object.assign(new RequestInfo(facts), { isSignedIn });
 }
@@ -48,18 +48,18 @@ function revoked(): unknown {
   return proxy;
 }
 
-function cyclic(): Error {
+function cyclic() {
   const first = new Error('first');
   first.cause = new Error('second', { cause: first });
   return first;
 }
 
-function throwing(): Error {
+function throwing() {
   const names = ['message', 'name', 'stack', 'cause', 'status', 'expose', 'type', 'code', 'errors'];
   return Object.defineProperties(new Error('x'), Object.fromEntries(names.map((name) => [name, { get: trap }])));
 }
 
-it.each<[string, unknown]>([
+it.each([
   ['an object without a prototype', Object.create(null)],
   ['a revoked Proxy', revoked()],
   ['a Proxy that traps everything', new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap })],
@@ -88,29 +88,27 @@ it.each<[string, unknown]>([
   expect(JSON.stringify(lines).length).toBeLessThan(200_000);
 });
 
-describe('a repeated request', () => {
-  const again = (address: string) => ({ info: createInfo({ 'x-retry-of': address }) });
+const again = (address: string) => ({ info: createInfo({ 'x-retry-of': address }) });
 
-  it('is the same occurrence if it fails in the same way, for two attempts', () => {
-    const { addressOf, lines } = createTestFunnel();
-    const first = addressOf(boom());
-    for (let attempt = 0; attempt < 2; attempt += 1) expect(addressOf(boom(), again(first))).toBe(first);
-    expect(lines).toHaveLength(1);
-    expect(addressOf(boom(), again(first))).not.toBe(first);
-  });
+it('a repeated request is the same occurrence if it fails in the same way, for two attempts', () => {
+  const { addressOf, lines } = createTestFunnel();
+  const first = addressOf(boom());
+  for (let attempt = 0; attempt < 2; attempt += 1) expect(addressOf(boom(), again(first))).toBe(first);
+  expect(lines).toHaveLength(1);
+  expect(addressOf(boom(), again(first))).not.toBe(first);
+});
 
-  it('is another one if it fails in another way or half a minute later, or sends an address that is not from here', () => {
-    const { addressOf, lines } = createTestFunnel();
-    const now = vi.spyOn(performance, 'now').mockReturnValue(1000);
-    onTestFinished(() => now.mockRestore());
-    const first = addressOf(boom());
-    expect(addressOf(new TypeError('another'), again(first))).not.toBe(first);
-    const made = `${first.slice(0, 9)}00000000`;
-    expect(addressOf(boom(), again(made))).not.toBe(made);
-    now.mockReturnValue(31_001);
-    expect(addressOf(boom(), again(first))).not.toBe(first);
-    expect(lines).toHaveLength(4);
-  });
+it('a repeated request is another one if it fails in another way or half a minute later, or sends an address that is not from here', () => {
+  const { addressOf, lines } = createTestFunnel();
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1000);
+  onTestFinished(() => now.mockRestore());
+  const first = addressOf(boom());
+  expect(addressOf(new TypeError('another'), again(first))).not.toBe(first);
+  const made = `${first.slice(0, 9)}00000000`;
+  expect(addressOf(boom(), again(made))).not.toBe(made);
+  now.mockReturnValue(31_001);
+  expect(addressOf(boom(), again(first))).not.toBe(first);
+  expect(lines).toHaveLength(4);
 });
 
 describe('a failure', () => {
@@ -205,34 +203,35 @@ describe('a failure', () => {
   });
 });
 
-describe('an error that is not a failure', () => {
-  const error = (kind: string, status: number, message?: string) => ({
-    kind: 'error',
-    error: { kind, status, ...(message && { message }) },
-  });
+const error = (kind: string, status: number, message?: string) => ({
+  kind: 'error',
+  error: { kind, status, ...(message && { message }) },
+});
 
-  it.each<[unknown, object, reason: string]>([
-    [caught(() => redirect('/x?a=1')), { kind: 'redirect', status: 303, location: '/x?a=1' }, 'redirect'],
-    [caught(() => notFound()), error('not-found', 404), 'not-found'],
-    [caught(() => publicError(402, 'Pay first.')), error('public', 402, 'Pay first.'), 'public'],
-    [new HttpError(415, 'Send JSON.'), error('public', 415, 'Send JSON.'), 'public'],
-    [
-      Object.assign(new Error('canary'), { status: 413, expose: true, body: 'canary' }),
-      error('public', 413, 'The request is too large.'),
-      'public',
-    ],
-    [new VisitorGone(), { kind: 'gone' }, 'visitor-gone'],
-    [
-      Object.assign(new Error('aborted', { cause: new VisitorGone() }), { name: 'AbortError' }),
-      { kind: 'gone' },
-      'visitor-gone',
-    ],
-    [
-      Object.assign(new Error('request aborted'), { type: 'request.aborted', status: 400, expose: true }),
-      { kind: 'gone' },
-      'visitor-gone',
-    ],
-  ])('%s is counted, but not logged, and gets no address', (thrown, disposition, reason) => {
+it.each([
+  [caught(() => redirect('/x?a=1')), { kind: 'redirect', status: 303, location: '/x?a=1' }, 'redirect'],
+  [caught(() => notFound()), error('not-found', 404), 'not-found'],
+  [caught(() => publicError(402, 'Pay first.')), error('public', 402, 'Pay first.'), 'public'],
+  [new HttpError(415, 'Send JSON.'), error('public', 415, 'Send JSON.'), 'public'],
+  [
+    Object.assign(new Error('canary'), { status: 413, expose: true, body: 'canary' }),
+    error('public', 413, 'The request is too large.'),
+    'public',
+  ],
+  [new VisitorGone(), { kind: 'gone' }, 'visitor-gone'],
+  [
+    Object.assign(new Error('aborted', { cause: new VisitorGone() }), { name: 'AbortError' }),
+    { kind: 'gone' },
+    'visitor-gone',
+  ],
+  [
+    Object.assign(new Error('request aborted'), { type: 'request.aborted', status: 400, expose: true }),
+    { kind: 'gone' },
+    'visitor-gone',
+  ],
+])(
+  'an error that is not a failure is counted, but not logged, and gets no address: %s',
+  (thrown, disposition, reason) => {
     const count = vi.fn();
     const { fail, lines } = createTestFunnel({ count, toUrl });
     expect(fail(thrown, { info: createInfo({}, true) })).toEqual(disposition);
@@ -240,14 +239,14 @@ describe('an error that is not a failure', () => {
     expect(count.mock.calls.map(([name, labels]) => [name, labels])).toEqual([
       ['spillway_reports_ignored_total', { reason }],
     ]);
-  });
+  },
+);
 
-  it("is an abort only if the visitor's disconnect caused it", () => {
-    const { fail } = createTestFunnel();
-    const abort = () => new DOMException('This operation was aborted', 'AbortError');
-    expect(fail(abort(), { endedBy: AbortSignal.abort(new VisitorGone()).reason }).kind).toBe('gone');
-    expect(fail(abort(), { endedBy: AbortSignal.abort().reason }).kind).toBe('error');
-  });
+it("an abort is not a failure only if the visitor's disconnect caused it", () => {
+  const { fail } = createTestFunnel();
+  const abort = () => new DOMException('This operation was aborted', 'AbortError');
+  expect(fail(abort(), { endedBy: AbortSignal.abort(new VisitorGone()).reason }).kind).toBe('gone');
+  expect(fail(abort(), { endedBy: AbortSignal.abort().reason }).kind).toBe('error');
 });
 
 const toUrl = (address: string) => `/failures/${address}`;

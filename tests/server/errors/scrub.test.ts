@@ -172,26 +172,7 @@ describe('text', () => {
   });
 
   it('is stable: scrubbing again changes nothing', () => {
-    const parts = fc.constantFrom(
-      'password',
-      'token',
-      '=',
-      ':',
-      ' ',
-      '"',
-      "'",
-      '\\',
-      '&',
-      '?',
-      '//',
-      '@',
-      'a.de',
-      '[',
-      ']',
-      'cookie',
-      'Bearer',
-      card,
-    );
+    const parts = fc.constantFrom(card, ' ', ...`password token = : " ' \\ & ? // @ a.de [ ] cookie Bearer`.split(' '));
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 30 }), (words) => {
         const once = scrubber.text(words.join(''));

@@ -12,7 +12,7 @@ it('says of a setting without a value how to set it', () => {
   expect(read).toThrow('The setting MAP_KEY is missing. An example: MAP_KEY=pk.1.');
 });
 
-it.each<[string, object | undefined, string]>([
+it.each([
   ['no product', undefined, 'src/server/product/index.ts does not export `product`.'],
   ['no settings', { pages: {} }, '`settings` is missing in src/server/product/index.ts.'],
   ['no pages', { settings }, '`pages`, the table of server files, is missing'],
@@ -37,7 +37,7 @@ it.each<[string, object | undefined, string]>([
   expect(() => requireProduct(product)).toThrow(sentence);
 });
 
-it.each<[string, unknown, string]>([
+it.each([
   ['a promise', Promise.resolve([]), 'returns a promise. Return a list of Express handlers.'],
   ['a function', () => 1, 'returns a value of type function.'],
   ['a member that is missing', [() => 1, undefined], 'returns a list whose member 2 is undefined.'],

@@ -4,19 +4,19 @@ import express, { type NextFunction, type Response } from 'express';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
-import { spyOnLog, startTestServer } from '../../support/app.ts';
+import { startTestServer } from '../../support/app.ts';
 import { askRaw, openSocket } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 /** Waits for the line of a request. */
-async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string): Promise<Record<string, unknown>> {
+async function lineOf(lines: readonly Record<string, unknown>[], wanted?: string) {
   const find = () => lines.find(({ msg, path }) => msg === 'request' && (wanted ?? path) === path);
   await until(() => find() !== undefined, 'the line of the request');
   return find() ?? expect.unreachable();
 }
 
 /** The fields of each line, in their order, without those that every line has. */
-it.each<[string, line: string, headers: readonly string[], fields: string]>([
+it.each([
   ['a page', 'GET /orders?key=1', [], 'method path route status ms bytes address'],
   ['a HEAD', 'HEAD /orders', [], 'method path route status ms bytes address'],
   ['an unknown path', 'GET /nothing', [], 'method path status ms bytes address'],
@@ -76,10 +76,9 @@ it.each([
     .get('/old/error', (_req, res) => void res.sendStatus(500))
     .get('/old/missing', (_req, res) => void res.sendStatus(404))
     .get('/old/events', (_req, res) => void res.type('text/event-stream').end('data:\n\n'));
-  const { log, lines } = spyOnLog();
   const routes: (string | undefined)[] = [];
   const metrics = { count() {}, observeRequest: ({ route }: { route: string | undefined }) => void routes.push(route) };
-  const { port } = await startTestServer({ log, metrics, existingApp: { app } });
+  const { port, lines } = await startTestServer({ metrics, existingApp: { app } });
   const accept = path === '/old/events' ? 'text/event-stream' : '*/*';
   await askRaw(port, `GET ${path} HTTP/1.1`, ['Host: localhost', `Accept: ${accept}`]);
   await lineOf(lines);
@@ -94,8 +93,7 @@ it.each([
   ['/caf%c3%a9?q=1', 308, '/caf%c3%a9'],
   ['/?q=%00', 400, '/'],
 ])('the line of %s has the path that was sent, without the query', async (target, status, path) => {
-  const { log, lines } = spyOnLog();
-  const { port } = await startTestServer({ log, routes: (_req, res) => void res.send('home') });
+  const { port, lines } = await startTestServer({ routes: (_req, res) => void res.send('home') });
   await askRaw(port, `GET ${target} HTTP/1.1`);
   expect(await lineOf(lines)).toMatchObject({ status, path });
 });
@@ -104,9 +102,7 @@ it.each<[string, (res: Response, next: NextFunction) => unknown]>([
   ['passes an error on', (_res, next) => next(new Error('broken'))],
   ['is piped', (res) => pipeline(Readable.from(breakOff()), res)],
 ])('the line of a response that the server broke off says so, if it %s', async (_, act) => {
-  const { log, lines } = spyOnLog();
-  const { port } = await startTestServer({
-    log,
+  const { port, lines } = await startTestServer({
     routes: express.Router().get('/half', (_req, res, next) => {
       res.write('half');
       return act(res, next);
@@ -129,9 +125,7 @@ it.each([
 ])(
   'the line of a request whose client left %s has the status that it got, or that of nginx',
   async (_, begins, status) => {
-    const { log, lines } = spyOnLog();
-    const { port } = await startTestServer({
-      log,
+    const { port, lines } = await startTestServer({
       routes(req, res, next) {
         if (req.path !== '/slow') return next();
         if (begins) res.status(202).write('half');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { WiringError } from '../../../src/server/errors/wiring-error.ts';
 import { BOOT_ID, createContentPolicy } from '../../../src/server/front/content-policy.ts';
 
@@ -85,42 +85,43 @@ it('allows the inline scripts of a product by their hashes, in every page', () =
   expect(policy.forStatic()).toContain(` ${hash} 'strict-dynamic';`);
 });
 
-describe('the boot script', () => {
-  function boot(urls: string[], withTrustedTypes = true) {
-    const added: unknown[] = [];
-    const names: string[] = [];
-    function createPolicy(name: string, rules: object) {
-      names.push(name);
-      return rules;
-    }
-    runInNewContext(createContentPolicy({}, STYLED).bootScript, {
-      URL,
-      self: withTrustedTypes ? { trustedTypes: { createPolicy } } : {},
-      location: { origin: 'https://example.com', href: 'https://example.com/a/b' },
-      document: {
-        getElementById: (id: string) => (id === BOOT_ID ? { textContent: JSON.stringify(urls) } : null),
-        createElement: () => ({}),
-        head: { appendChild: (element: unknown) => added.push(element) },
-      },
-    });
-    return { added, names };
+function boot(urls: string[], withTrustedTypes = true) {
+  const added: unknown[] = [];
+  const names: string[] = [];
+  function createPolicy(name: string, rules: object) {
+    names.push(name);
+    return rules;
   }
+  runInNewContext(createContentPolicy({}, STYLED).bootScript, {
+    URL,
+    self: withTrustedTypes ? { trustedTypes: { createPolicy } } : {},
+    location: { origin: 'https://example.com', href: 'https://example.com/a/b' },
+    document: {
+      getElementById: (id: string) => (id === BOOT_ID ? { textContent: JSON.stringify(urls) } : null),
+      createElement: () => ({}),
+      head: { appendChild: (element: unknown) => added.push(element) },
+    },
+  });
+  return { added, names };
+}
 
-  it.each([true, false])('inserts each asset as an async module, Trusted Types: %s', (withTrustedTypes) => {
+it.each([true, false])(
+  'the boot script inserts each asset as an async module, Trusted Types: %s',
+  (withTrustedTypes) => {
     const urls = ['/assets/main-x.js', '/assets/page-y.js'];
     const { added, names } = boot(urls, withTrustedTypes);
     expect(added).toEqual(urls.map((url) => ({ type: 'module', async: true, src: `https://example.com${url}` })));
     expect(names).toEqual(withTrustedTypes ? ['boot'] : []);
-  });
+  },
+);
 
-  it.each([
-    'https://evil.example/assets/x.js',
-    '//evil.example/assets/x.js',
-    '/other/x.js',
-    '/assets/../x.js',
-    'data:text/javascript,1',
-    'javascript:alert(1)',
-  ])('throws for %s', (url) => {
-    expect(() => boot([url])).toThrow(/assets of this site/);
-  });
+it.each([
+  'https://evil.example/assets/x.js',
+  '//evil.example/assets/x.js',
+  '/other/x.js',
+  '/assets/../x.js',
+  'data:text/javascript,1',
+  'javascript:alert(1)',
+])('the boot script throws for %s', (url) => {
+  expect(() => boot([url])).toThrow(/assets of this site/);
 });

@@ -30,7 +30,7 @@ const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;
 /** Starts the app without Spillway. @returns its port */
 const startAlone = (app: RequestListener) => listenInTest(createServer(app));
 
-async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}): Promise<number> {
+async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}) {
   const { port } = await startTestServer({ existingApp: { app, rawPaths }, ...options });
   return port;
 }
@@ -82,30 +82,31 @@ it('a proxy forwards a remote response unchanged, chunk by chunk', async () => {
 /** Responds with the method and URL of the request. */
 const sayUrl: RequestHandler = express().use((req, res) => void res.send(`${req.method} ${req.url}`));
 
-describe('a post from another site', () => {
-  const replies = { 200: { about: 'It.', body: z.object({}) } };
-  const ours = implement(
-    { pay: operation({ method: 'GET', path: '/orders/:id', summary: 'An order', replies }) },
-    { pay: () => ({ status: 200, body: {} }) },
-  );
-  const own: RequestHandler = (_req, res) => void res.send('own');
-  const routes = express.Router().post(['/close', '/api/close'], own);
-  const FOREIGN = ['Sec-Fetch-Site: cross-site', 'Cookie: session=1'];
+const replies = { 200: { about: 'It.', body: z.object({}) } };
+const ours = implement(
+  { pay: operation({ method: 'GET', path: '/orders/:id', summary: 'An order', replies }) },
+  { pay: () => ({ status: 200, body: {} }) },
+);
+const own: RequestHandler = (_req, res) => void res.send('own');
+const routes = express.Router().post(['/close', '/api/close'], own);
+const FOREIGN = ['Sec-Fetch-Site: cross-site', 'Cookie: session=1'];
 
-  it.each<[string, path: string, api: TestAppOptions['api'], sent: string[], status: number, body?: string]>([
-    ['is left to the app', '/api/mobile/scans', [ours], FOREIGN, 200, 'POST /api/mobile/scans'],
-    ['is left to the app', '/API/mobile/scans', [], FOREIGN, 200, 'POST /API/mobile/scans'],
-    ['is left to the app', '/old', [], FOREIGN, 200, 'POST /old'],
-    ['is of an operation', '/api/orders/7', [ours], FOREIGN, 403],
-    ['is of an operation, with a slash', '/api/orders/7/', [ours], FOREIGN, 403],
-    ['could be answered by a handler', '/api/mobile/scans', [ours, express.Router()], FOREIGN, 403],
-    ['is of the desk', '/api/desk/incidents', [ours], FOREIGN, 403],
-    ['is of a route', '/close', [], FOREIGN, 403],
-    ['is of a route below /api', '/api/close', [], FOREIGN, 403],
-    ['is of a route below /api, without cookies', '/api/close', [], FOREIGN.slice(0, 1), 200, 'own'],
-    ['is not from another site', '/close', [], ['Sec-Fetch-Site: same-origin'], 200, 'own'],
-    ['is of nothing', '/nowhere', [], FOREIGN, 403],
-  ])('follows its rules after the steps, if it %s: %s', async (_what, path, api, sent, status, body) => {
+it.each<[string, path: string, api: TestAppOptions['api'], sent: string[], status: number, body?: string]>([
+  ['is left to the app', '/api/mobile/scans', [ours], FOREIGN, 200, 'POST /api/mobile/scans'],
+  ['is left to the app', '/API/mobile/scans', [], FOREIGN, 200, 'POST /API/mobile/scans'],
+  ['is left to the app', '/old', [], FOREIGN, 200, 'POST /old'],
+  ['is of an operation', '/api/orders/7', [ours], FOREIGN, 403],
+  ['is of an operation, with a slash', '/api/orders/7/', [ours], FOREIGN, 403],
+  ['could be answered by a handler', '/api/mobile/scans', [ours, express.Router()], FOREIGN, 403],
+  ['is of the desk', '/api/desk/incidents', [ours], FOREIGN, 403],
+  ['is of a route', '/close', [], FOREIGN, 403],
+  ['is of a route below /api', '/api/close', [], FOREIGN, 403],
+  ['is of a route below /api, without cookies', '/api/close', [], FOREIGN.slice(0, 1), 200, 'own'],
+  ['is not from another site', '/close', [], ['Sec-Fetch-Site: same-origin'], 200, 'own'],
+  ['is of nothing', '/nowhere', [], FOREIGN, 403],
+])(
+  'a post from another site follows its rules after the steps, if it %s: %s',
+  async (_what, path, api, sent, status, body) => {
     const seen: string[] = [];
     const step: RequestHandler = (req, _res, next) => next(void seen.push(req.path));
     const app = express().post(['/old', /mobile/], sayUrl);
@@ -115,8 +116,8 @@ describe('a post from another site', () => {
     expect([reply.status, seen]).toEqual([status, status === 403 && api?.length ? [] : [path]]);
     if (body === undefined) expect(reply.headers['x-content-type-options']).toBe('nosniff');
     else expect(reply.body).toBe(body);
-  });
-});
+  },
+);
 
 it('gets the URL that a step has rewritten', async () => {
   const rewrite: RequestHandler = (req, _res, next) => {
@@ -129,33 +130,31 @@ it('gets the URL that a step has rewritten', async () => {
   expect((await askRaw(port, 'GET /other HTTP/1.1')).body).toBe('["/other","/other"]');
 });
 
-describe('a request that the app passes to next()', () => {
-  const app = express().disable('x-powered-by');
-  app.get('/late', (_req, res) => void res.set('Set-Cookie', 'a=1').status(200));
-  app.get('/conflict', () => {
-    throw Object.assign(new Error('canary'), { status: 409, headers: { 'Retry-After': '5' } });
-  });
-  app.get('/broken', () => {
-    throw new Error('canary');
-  });
+const app = express().disable('x-powered-by');
+app.get('/late', (_req, res) => void res.set('Set-Cookie', 'a=1').status(200));
+app.get('/conflict', () => {
+  throw Object.assign(new Error('canary'), { status: 409, headers: { 'Retry-After': '5' } });
+});
+app.get('/broken', () => {
+  throw new Error('canary');
+});
 
-  it.each([
-    ['/nowhere', 404],
-    ['/conflict', 409],
-    ['/broken', 500],
-  ])('is answered by Spillway at %s, with its headers', async (path, status) => {
-    const reply = await askRaw(await mount(app), `GET ${path} HTTP/1.1`);
-    expect(reply.status).toBe(status);
-    expect(reply.headers).toMatchObject({
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'content-security-policy': expect.any(String),
-      'cache-control': 'no-store',
-    });
-    expect(reply.headers['retry-after']).toBe(status === 409 ? '5' : undefined);
-    expect(reply.headers['x-error-digest'] !== undefined).toBe(status === 500);
-    expect(reply.body).not.toContain('canary');
+it.each([
+  ['/nowhere', 404],
+  ['/conflict', 409],
+  ['/broken', 500],
+])('a request that the app passes to next() is answered by Spillway at %s, with its headers', async (path, status) => {
+  const reply = await askRaw(await mount(app), `GET ${path} HTTP/1.1`);
+  expect(reply.status).toBe(status);
+  expect(reply.headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': expect.any(String),
+    'cache-control': 'no-store',
   });
+  expect(reply.headers['retry-after']).toBe(status === 409 ? '5' : undefined);
+  expect(reply.headers['x-error-digest'] !== undefined).toBe(status === 500);
+  expect(reply.body).not.toContain('canary');
 });
 
 it('keeps headers that a step has set', async () => {
@@ -268,32 +267,30 @@ it.each([
   expect([status, 308, 400]).toContain(strict.status);
 });
 
-describe('an app that is named by its file', () => {
-  function writeApp(text: string): string {
-    const root = createFolder(onTestFinished);
-    symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'));
-    writeFileSync(join(root, 'app.cjs'), text);
-    return root;
-  }
+function writeApp(text: string) {
+  const root = createFolder(onTestFinished);
+  symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'));
+  writeFileSync(join(root, 'app.cjs'), text);
+  return root;
+}
 
-  it('is loaded with its server', async () => {
-    const root = writeApp(`const app = require('express4')();
+it('an app that is named by its file is loaded with its server', async () => {
+  const root = writeApp(`const app = require('express4')();
       app.server = require('node:http').createServer(app);
       module.exports = app;`);
-    const { log, lines } = spyOnLog();
-    const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root, log);
-    expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
-    expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
-    expect(lines).toEqual([]);
-  });
+  const { log, lines } = spyOnLog();
+  const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root, log);
+  expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
+  expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
+  expect(lines).toEqual([]);
+});
 
-  it.each([
-    ['./missing.js', 'names ./missing.js, which does not exist.'],
-    ['./../legacy/app.js', 'names ./../legacy/app.js, which is outside of the project. Move the app into its folder'],
-    ['./none.mjs', './none.mjs exports no Express app. End it with'],
-  ] as const)('does not start if it cannot be loaded: %s', async (file, message) => {
-    const root = writeApp('');
-    writeFileSync(join(root, 'none.mjs'), 'export default {};');
-    await expect(loadExistingApp(file, root, spyOnLog().log)).rejects.toThrow(message);
-  });
+it.each([
+  ['./missing.js', 'names ./missing.js, which does not exist.'],
+  ['./../legacy/app.js', 'names ./../legacy/app.js, which is outside of the project. Move the app into its folder'],
+  ['./none.mjs', './none.mjs exports no Express app. End it with'],
+] as const)('an app that is named by its file does not start if it cannot be loaded: %s', async (file, message) => {
+  const root = writeApp('');
+  writeFileSync(join(root, 'none.mjs'), 'export default {};');
+  await expect(loadExistingApp(file, root, spyOnLog().log)).rejects.toThrow(message);
 });

@@ -48,7 +48,7 @@ const publicOrigins = ['https://example.com', 'https://www.example.com'];
 const DEVELOPMENT = { publicOrigins: [], dev: '1' };
 const PUBLIC = { publicOrigins, dev: undefined };
 
-it.each<[path: string, host: string, status: number, typeof DEVELOPMENT | typeof PUBLIC]>([
+it.each([
   ['/', 'localhost:3000', 200, DEVELOPMENT],
   ['/', 'shop.localhost', 200, DEVELOPMENT],
   ['/', '192.168.0.7:3000', 200, DEVELOPMENT],

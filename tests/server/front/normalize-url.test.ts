@@ -64,43 +64,42 @@ it('answers 414 for a URL of 9 KB and 431 for one of 17 KB', async () => {
   expect((await askRaw(server.port, `GET /${'a'.repeat(8000)} HTTP/1.1`)).status).toBe(404);
 });
 
-describe('methods', () => {
-  it.each(['TRACE', 'PURGE', 'PROPFIND', 'LINK', 'SEARCH', 'MKCOL', 'QUERY', 'CONNECT'])(
-    'answers 405 to %s',
-    async (method) => {
-      const target = method === 'CONNECT' ? 'localhost:80' : '/admin';
-      const reply = await askRaw(server.port, `${method} ${target} HTTP/1.1`);
-      expect(reply.status).toBe(405);
-      expect(reply.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
-      expect(reply.headers['x-content-type-options']).toBe('nosniff');
-    },
-  );
+it.each(['TRACE', 'PURGE', 'PROPFIND', 'LINK', 'SEARCH', 'MKCOL', 'QUERY', 'CONNECT'])(
+  'answers 405 to %s',
+  async (method) => {
+    const target = method === 'CONNECT' ? 'localhost:80' : '/admin';
+    const reply = await askRaw(server.port, `${method} ${target} HTTP/1.1`);
+    expect(reply.status).toBe(405);
+    expect(reply.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+    expect(reply.headers['x-content-type-options']).toBe('nosniff');
+  },
+);
 
-  it('answers 400 to an unknown method', async () => {
-    expect((await askRaw(server.port, 'FOO / HTTP/1.1')).status).toBe(400);
-  });
+it('answers 400 to an unknown method', async () => {
+  expect((await askRaw(server.port, 'FOO / HTTP/1.1')).status).toBe(400);
 });
 
-describe('a request whose end is ambiguous', () => {
-  const chunks = '3\r\na=1\r\n0\r\n\r\n';
+const chunks = '3\r\na=1\r\n0\r\n\r\n';
 
-  it.each([
-    ['HTTP/1.1', 'Transfer-Encoding: gzip, chunked'],
-    ['HTTP/1.1', 'Transfer-Encoding: identity, chunked'],
-    ['HTTP/1.1', 'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked'],
-    ['HTTP/1.1', 'Transfer_Encoding: chunked'],
-    ['HTTP/1.1', 'Content_Length: 3'],
-    ['HTTP/1.0', 'Transfer-Encoding: chunked'],
-    ['HTTP/0.9', 'Content-Length: 5'],
-  ])('is rejected, and its connection closed: %s, %j', async (version, header) => {
-    const reply = await askRaw(server.port, `POST /orders ${version}`, ['Host: localhost', header], chunks);
-    expect(reply.status).toBe(400);
-    expect(reply.headers.connection).toBe('close');
-    expect(reply.body).toMatch(/Transfer-Encoding|twice|version of HTTP/);
-  });
+it.each([
+  ['HTTP/1.1', 'Transfer-Encoding: gzip, chunked'],
+  ['HTTP/1.1', 'Transfer-Encoding: identity, chunked'],
+  ['HTTP/1.1', 'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked'],
+  ['HTTP/1.1', 'Transfer_Encoding: chunked'],
+  ['HTTP/1.1', 'Content_Length: 3'],
+  ['HTTP/1.0', 'Transfer-Encoding: chunked'],
+  ['HTTP/0.9', 'Content-Length: 5'],
+])('a request whose end is ambiguous is rejected, and its connection closed: %s, %j', async (version, header) => {
+  const reply = await askRaw(server.port, `POST /orders ${version}`, ['Host: localhost', header], chunks);
+  expect(reply.status).toBe(400);
+  expect(reply.headers.connection).toBe('close');
+  expect(reply.body).toMatch(/Transfer-Encoding|twice|version of HTTP/);
+});
 
-  it.each(['chunked', 'Chunked'])('does not include one with the coding %s', async (coding) => {
+it.each(['chunked', 'Chunked'])(
+  'a request whose end is ambiguous does not include one with the coding %s',
+  async (coding) => {
     const headers = ['Host: localhost', `Transfer-Encoding: ${coding}`];
     expect((await askRaw(server.port, 'POST /orders HTTP/1.1', headers, chunks)).status).toBe(200);
-  });
-});
+  },
+);

@@ -9,8 +9,8 @@ it('starts renders immediately until a slice is used up, and others in later ite
   let ms = 0;
   const begun: number[] = [];
   const limiter = createRenderLimiter({ now: () => ms, onNextTurn: (turn) => void due.push(turn) });
-  function render(name: number): void {
-    const run = (): void => {
+  function render(name: number) {
+    const run = () => {
       begun.push(name);
       ms += 10;
     };
@@ -18,7 +18,7 @@ it('starts renders immediately until a slice is used up, and others in later ite
     if (turn) void turn.then((isFree) => isFree && run());
     else run();
   }
-  async function iterate(count = 1): Promise<void> {
+  async function iterate(count = 1) {
     for (let done = 0; done < count; done++) {
       const now = due;
       due = [];

@@ -14,7 +14,7 @@ it('let no other site embed or open pages, and turn off what they do not need', 
   });
 });
 
-it.each<[path: string, publicOrigins: string[], hasHsts: boolean, hasEndpoints: boolean]>([
+it.each([
   ['/', ['https://example.com'], true, true],
   ['/', ['http://example.com'], false, false],
   // HSTS is in every response if all origins use https, and otherwise only once the host is known.

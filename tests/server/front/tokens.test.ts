@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createTokens, keepToken, listTokens, parseTokens } from '../../../src/server/front/tokens.ts';
 import { ConfigError } from '../../../src/server/settings.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -29,31 +29,29 @@ it('finds the holder of a token, and none for any other text', () => {
   expect(createTokens([]).find('')).toBeUndefined();
 });
 
-describe('the token of a site without OPERATOR_TOKEN', () => {
-  function start() {
-    const { log, lines } = createTestLog();
-    const dataDir = join(createFolder(onTestFinished), 'data');
-    return { dataDir, lines, keep: () => keepToken(dataDir, log) };
-  }
+function start() {
+  const { log, lines } = createTestLog();
+  const dataDir = join(createFolder(onTestFinished), 'data');
+  return { dataDir, lines, keep: () => keepToken(dataDir, log) };
+}
 
-  it('is created once, in a file that only its owner can read', () => {
-    const { dataDir, keep } = start();
-    mkdirSync(dataDir);
-    const file = join(dataDir, 'desk-token');
-    writeFileSync(file, '', { mode: 0o600 }); // by a start that was interrupted
-    const first = keep();
-    expect(first).toEqual({ name: 'operator', token: expect.stringMatching(/^[\w-]{32}$/), isNew: true });
-    expect(readFileSync(file, 'utf8')).toBe(`${first?.token}\n`);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(keep()).toEqual({ ...first, isNew: false });
-  });
+it('the token of a site without OPERATOR_TOKEN is created once, in a file that only its owner can read', () => {
+  const { dataDir, keep } = start();
+  mkdirSync(dataDir);
+  const file = join(dataDir, 'desk-token');
+  writeFileSync(file, '', { mode: 0o600 }); // by a start that was interrupted
+  const first = keep();
+  expect(first).toEqual({ name: 'operator', token: expect.stringMatching(/^[\w-]{32}$/), isNew: true });
+  expect(readFileSync(file, 'utf8')).toBe(`${first?.token}\n`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(keep()).toEqual({ ...first, isNew: false });
+});
 
-  it('does not exist if it cannot be stored, which is logged', () => {
-    const { dataDir, keep, lines } = start();
-    writeFileSync(dataDir, 'a file in the place of the folder');
-    expect(keep()).toBeUndefined();
-    expect(lines).toMatchObject([{ message: expect.stringContaining('No operator can sign in') }]);
-  });
+it('the token of a site without OPERATOR_TOKEN does not exist if it cannot be stored, which is logged', () => {
+  const { dataDir, keep, lines } = start();
+  writeFileSync(dataDir, 'a file in the place of the folder');
+  expect(keep()).toBeUndefined();
+  expect(lines).toMatchObject([{ message: expect.stringContaining('No operator can sign in') }]);
 });
 
 it.each([

@@ -83,20 +83,20 @@ const toHandshake = () =>
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
   ].join('\r\n');
 
-async function dialOpen(url: string, options?: ClientOptions): Promise<WebSocket> {
+async function dialOpen(url: string, options?: ClientOptions) {
   const peer = await dial(url, options);
   if (typeof peer === 'number') throw new Error(`The handshake was refused with ${peer}.`);
   return peer;
 }
 
-async function say(peer: WebSocket, text: string): Promise<string> {
+async function say(peer: WebSocket, text: string) {
   const answer = once(peer, 'message');
   peer.send(text);
   return String((await answer)[0]);
 }
 
 /** Waits for the line of a socket. */
-async function lineOf(lines: readonly Record<string, unknown>[]): Promise<Record<string, unknown>> {
+async function lineOf(lines: readonly Record<string, unknown>[]) {
   const find = () => lines.find(({ msg }) => msg === 'upgrade');
   await until(() => find() !== undefined, 'the line of the socket');
   return find() ?? expect.unreachable();

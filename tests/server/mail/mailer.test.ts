@@ -14,7 +14,7 @@ it.each([
   if (isUp) onTestFinished(() => server.close());
   else await server.close();
   const sendMail = createMailer({ smtpUrl: `smtp://127.0.0.1:${server.port}`, mailFrom: 'weir@example.com' });
-  async function tellAda(): Promise<void> {
+  async function tellAda() {
     await sendMail?.(mail);
   }
   const error = await tellAda().then(

@@ -3,7 +3,7 @@ import { createSendMail, type Mail } from '../../../src/server/mail/send-mail.ts
 import { startMailServer } from '../../support/receivers.ts';
 
 /** Sends a mail with these headers. @returns the mail as it arrived */
-async function send(headers: NonNullable<Mail['headers']>): Promise<string> {
+async function send(headers: NonNullable<Mail['headers']>) {
   const server = await startMailServer();
   onTestFinished(() => server.close());
   const sendMail = createSendMail({ smtpUrl: `smtp://127.0.0.1:${server.port}`, from: 'weir@example.com' });

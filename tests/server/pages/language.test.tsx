@@ -60,7 +60,7 @@ const PAGES: readonly TestPage[] = [
   },
 ];
 
-it.each<[path: string, status: number]>([
+it.each([
   ['page', 200],
   ['kept', 200],
   ['nothing', 404],

@@ -29,7 +29,7 @@ it('tries up to three times, and adds a breadcrumb to the request, with the resu
 });
 
 it('includes the caller in the stack if there is no response', async () => {
-  async function askForNothing(): Promise<void> {
+  async function askForNothing() {
     await create()('http://127.0.0.1:4/');
   }
   const error = await askForNothing().catch((thrown: Error) => thrown);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ReactNode, Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
@@ -31,8 +32,6 @@ const fail = (): never => {
 };
 const never = new Promise<never>(() => {});
 const hang = () => never;
-const sleep = <Value,>(ms: number, value?: Value): Promise<Value | undefined> =>
-  new Promise((resolve) => setTimeout(resolve, ms, value));
 
 interface Late {
   readonly late: Promise<string>;
@@ -93,7 +92,7 @@ const PARTS: readonly [string, string, (end: () => never) => Partial<TestPage>][
 ];
 
 /** The address of the only failure. */
-function addressOf(app: PagesApp): string {
+function addressOf(app: PagesApp) {
   const [failure, ...more] = app.failures();
   expect(more).toEqual([]);
   return `${failure?.digest}-${failure?.occurrence}`;
@@ -250,7 +249,7 @@ describe('a failure', () => {
   });
 
   it('of a layout’s component, outside its page, replaces the layout', async () => {
-    const Broken = (): ReactNode => fail();
+    const Broken = () => fail();
     const view = () => [<Outlet key="page" />, <Broken key="broken" />];
     const page: TestPage = { id: 'page', path: '/page', view: () => <p>fine</p> };
     const app = await startPages([{ id: 'root', view: Layout, children: [{ id: 'inner', view, children: [page] }] }]);
@@ -312,7 +311,7 @@ describe('a failure', () => {
 
   it('of a promise does not end the process while another loader is running', async () => {
     const unhandled: unknown[] = [];
-    const listen = (reason: unknown): void => void unhandled.push(reason);
+    const listen = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', listen);
     const loader = () => ({ deep: [new Map([['late', Promise.reject(new CanaryError())]])] });
     const app = await startPages(within({ server: { loader: () => sleep(60, 'slow') } }, { loader }));
@@ -327,7 +326,7 @@ describe('a failure', () => {
 
 describe('error pages', () => {
   it("are the route's own if it has one", async () => {
-    const ErrorBoundary = (): ReactNode => {
+    const ErrorBoundary = () => {
       const { kind, digest } = usePageError();
       return <aside>{`${kind} ${digest}`}</aside>;
     };
@@ -417,7 +416,7 @@ it.each(PATHS)(
 );
 
 describe('the deadline', () => {
-  it.each<[string, Partial<TestPage>, string]>([
+  it.each([
     ['a guard', { server: { guard: hang } }, 'guard'],
     ['a loader', { server: { loader: hang } }, 'loader'],
     ['a shell', { view: () => use(never) }, 'render'],

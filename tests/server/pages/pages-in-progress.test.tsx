@@ -7,6 +7,7 @@ import {
   createGate,
   type PagesApp,
   type PagesAppOptions,
+  startPage,
   startPages,
   type TestPage,
 } from '../../support/pages-app.tsx';
@@ -43,7 +44,7 @@ const REQUESTS = [
   ['the API', 'GET', '/api/echo'],
 ] as const;
 
-function write(method: string, path: string): string {
+function write(method: string, path: string) {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b';
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: who=x\r\n${method === 'POST' ? form : '\r\n'}`;
 }
@@ -79,7 +80,7 @@ it.each(REQUESTS)(
   },
 );
 
-function countLines(app: PagesApp): number {
+function countLines(app: PagesApp) {
   return app.lines.filter(({ msg }) => msg === 'request').length;
 }
 
@@ -116,7 +117,7 @@ it.each<[string, TestPage['server'], PagesAppOptions?, isPosted?: boolean]>([
     const limiter = createRenderLimiter();
     const enter = vi.spyOn(limiter, 'enter');
     acted = false;
-    const app = await startPages([{ id: 'page', path: '/page', server }], { limiter, deadlineMs: 60, ...options });
+    const app = await startPage({ server }, { limiter, deadlineMs: 60, ...options });
     const replies = isPosted
       ? [await app.post('/page', 'a=b')]
       : [await app.ask('/page'), await app.ask('/page', { method: 'HEAD' }), await app.ask('/_data/page')];
@@ -134,7 +135,7 @@ it('counts a page from its first guard to its shell, and not while the rest is s
     await shell.promise;
     return { late: late.promise };
   };
-  const app = await startPages([{ id: 'page', path: '/page', server: { loader } }], { limiter });
+  const app = await startPage({ server: { loader } }, { limiter });
   const asked = app.ask('/page', { onText: () => seen.resolve() });
   const seen = createGate();
   await until(() => limiter.pages === 1, 'the page to start');

@@ -23,13 +23,13 @@ it('pages leave no memory behind', async () => {
   expect(promoted[Math.floor(promoted.length / 2)]).toBeLessThan(50_000);
 });
 
-async function load(requests: number): Promise<void> {
+async function load(requests: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 3 });
   await Promise.all(Array.from({ length: requests }, () => ask(agent)));
   agent.destroy();
 }
 
-function ask(agent: Agent): Promise<void> {
+function ask(agent: Agent) {
   return new Promise((resolve, reject) => {
     get(`${server.url}/tour/cards`, { agent }, (response) => {
       expect(response.statusCode).toBe(200);

@@ -23,7 +23,7 @@ afterAll(() => {
   trap.close();
 });
 
-function post(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<Response> {
+function post(body: string | Uint8Array, headers: Record<string, string> = {}) {
   return fetch(`${site.origin}/_report`, {
     method: 'POST',
     body: new Uint8Array(Buffer.from(body as string)),
@@ -34,7 +34,7 @@ function post(body: string | Uint8Array, headers: Record<string, string> = {}): 
 const event = (payload: string | Uint8Array) => writeEnvelope({ dsn: DSN }, [{ type: 'event' }, payload]);
 const BROKEN = Buffer.from('{"a":"\xc0\xaf"}', 'latin1');
 
-it.each<[string, string | Uint8Array, number]>([
+it.each([
   ['an event that is no JSON', event('{"a":NaN}'), 400],
   ['an event that is no object', event('[{"message":"a"}]'), 400],
   ['bytes that are not UTF-8 in an event', event(BROKEN), 400],

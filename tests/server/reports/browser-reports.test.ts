@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => site.close());
 
-async function post(body: unknown, type = 'application/reports+json', headers: object = {}): Promise<number> {
+async function post(body: unknown, type = 'application/reports+json', headers: object = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const sent = { 'Content-Type': type, ...headers };
   return (await fetch(`${site.origin}/_report/browser`, { method: 'POST', body: text, headers: sent })).status;
@@ -28,7 +28,7 @@ const SINK = { effectiveDirective: 'require-trusted-types-for', blockedURL: 'tru
 
 const ignored = (reason: string) => site.counts.get(`spillway_reports_ignored_total{reason=${reason}}`) ?? 0;
 
-it.each<[string, string | undefined, string | undefined]>([
+it.each([
   ['a script of a build', 'SITE/assets/a-ABCDEFGH.js', 'client/assets/a-ABCDEFGH.js'],
   ['another script of this site', 'SITE/v2.1/tag.js?id=7#x', 'SITE/*/tag.js'],
   ['a page', 'SITE/orders/7', undefined],
@@ -142,7 +142,7 @@ describe('reports that are dropped and counted', () => {
     body: { effectiveDirective, blockedURL },
   });
   const sinkViolation = (sample: string) => violation({ ...SINK, sample });
-  it.each<[what: string, reason: string, list: () => unknown[]]>([
+  it.each([
     ['block browser extensions', 'extension', () => schemes.map((blockedURL) => violation({ blockedURL }))],
     ['come from browser extensions', 'extension', () => schemes.map((sourceFile) => violation({ sourceFile }))],
     [

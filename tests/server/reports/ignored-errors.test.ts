@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ignoredReasonOf, isNotFoundTransaction, type Seen } from '../../../src/server/reports/ignored-errors.ts';
 
 const own = 'client/assets/home-X7K2QM2X.js';
@@ -10,7 +10,7 @@ function report(message: string, files: readonly string[] = [], name = 'Error'):
   };
 }
 
-it.each<[string, Seen, string]>([
+it.each([
   ['a control-flow response', report('redirect', [own], 'ControlFlowResponse'), 'outcome'],
   ['Chrome on resizing', report('ResizeObserver loop completed with undelivered notifications.'), 'resize-observer'],
   ['an extension in Chrome', report('x is null', [extension]), 'extension'],
@@ -45,7 +45,7 @@ it.each<[string, Seen, string]>([
   expect(ignoredReasonOf(seen)).toBe(reason);
 });
 
-it.each<[string, Seen]>([
+it.each([
   ['a failure of the app', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
   ['a request of a page that was ready', report('Failed to fetch', [], 'TypeError')],
   ['a chunk that does not load', report('TypeError: Failed to fetch dynamically imported module: /assets/a.js')],
@@ -67,18 +67,16 @@ it.each<[string, Seen]>([
   expect(ignoredReasonOf(seen)).toBeUndefined();
 });
 
-describe('transactions', () => {
-  it.each([
-    [{ contexts: { trace: { status: 'not_found' } } }, true],
-    [{ contexts: { response: { status_code: 404 } } }, true],
-    [{ contexts: { trace: { data: { 'http.response.status_code': 404 } } } }, true],
-    [{ tags: { 'http.status_code': '404' } }, true],
-    [{ contexts: { trace: { status: 'ok' }, response: { status_code: 200 } } }, false],
-    [{ contexts: { trace: { status: 'internal_error' } }, tags: { 'http.status_code': 500 } }, false],
-    [{ transaction: '/404' }, false],
-    [null, false],
-    ['404', false],
-  ])('%j: %s', (payload, expected) => {
-    expect(isNotFoundTransaction(payload)).toBe(expected);
-  });
+it.each([
+  [{ contexts: { trace: { status: 'not_found' } } }, true],
+  [{ contexts: { response: { status_code: 404 } } }, true],
+  [{ contexts: { trace: { data: { 'http.response.status_code': 404 } } } }, true],
+  [{ tags: { 'http.status_code': '404' } }, true],
+  [{ contexts: { trace: { status: 'ok' }, response: { status_code: 200 } } }, false],
+  [{ contexts: { trace: { status: 'internal_error' } }, tags: { 'http.status_code': 500 } }, false],
+  [{ transaction: '/404' }, false],
+  [null, false],
+  ['404', false],
+])('transactions %j: %s', (payload, expected) => {
+  expect(isNotFoundTransaction(payload)).toBe(expected);
 });

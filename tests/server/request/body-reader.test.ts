@@ -50,7 +50,7 @@ async function start({ use, decode, onPiece, place = 'memory', ...limits }: Site
   }
 
   /** @returns the status of the response to a complete body */
-  async function post(sender: string, length = 20 * KiB): Promise<number> {
+  async function post(sender: string, length = 20 * KiB) {
     const body = begin(sender, length, length);
     await until(() => body.text.includes('\r\n\r\n') || body.isClosed, 'an answer');
     body.socket.destroy();
@@ -120,23 +120,21 @@ it.each<[string, SiteOptions, other: string]>([
   expect(await post(other, LIMIT)).toBe(200);
 });
 
-describe('memory for bodies', () => {
-  it('is released after a body was used or its sender left', async () => {
-    const { begin, post } = await start({ totalBytes: 150 * KiB });
-    for (let round = 0; round < 10; round += 1) {
-      const left = begin('203.0.113.1', 90 * KiB);
-      await until(() => left.socket.bytesWritten > 90 * KiB, 'most of it');
-      left.socket.destroy();
-      expect(await post('203.0.113.1', LIMIT)).toBe(200);
-    }
-  });
+it('memory for bodies is released after a body was used or its sender left', async () => {
+  const { begin, post } = await start({ totalBytes: 150 * KiB });
+  for (let round = 0; round < 10; round += 1) {
+    const left = begin('203.0.113.1', 90 * KiB);
+    await until(() => left.socket.bytesWritten > 90 * KiB, 'most of it');
+    left.socket.destroy();
+    expect(await post('203.0.113.1', LIMIT)).toBe(200);
+  }
+});
 
-  it('is measured after decoding', async () => {
-    const { post } = await start({ totalBytes: 150 * KiB, decode: async (wire) => Buffer.alloc(wire.length * 10) });
-    expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
-    expect(await post('203.0.113.1', 20 * KiB)).toBe(429);
-    expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
-  });
+it('memory for bodies is measured after decoding', async () => {
+  const { post } = await start({ totalBytes: 150 * KiB, decode: async (wire) => Buffer.alloc(wire.length * 10) });
+  expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
+  expect(await post('203.0.113.1', 20 * KiB)).toBe(429);
+  expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
 });
 
 it('comes in few pieces from chunks of one byte, because each piece takes more memory than its byte', async () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { toClientAddress } from '../../../src/server/request/client-address.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 
-it.each<[number | string[], string, string]>([
+it.each([
   [0, '6.6.6.6', '127.0.0.1'],
   [1, '6.6.6.6', '6.6.6.6'],
   [1, 'forged, 6.6.6.6', '6.6.6.6'],

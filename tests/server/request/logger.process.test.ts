@@ -13,7 +13,7 @@ interface Line {
 }
 
 /** Returns what a process printed that logged something and then waited without exiting. */
-async function readLog(script: string): Promise<Line[]> {
+async function readLog(script: string) {
   const code = `import { createLogger } from ${JSON.stringify(logger)};
     const { log, flush } = await createLogger({ level: 'info', terminal: false });
     ${script}`;

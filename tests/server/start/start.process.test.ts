@@ -162,10 +162,10 @@ it.runIf(existsSync('/dev/full')).each(['info', 'fatal'])(
 );
 
 it('compose.yaml contains only settings that exist', () => {
-  const described = readFileSync(join(project, '.env.example'), 'utf8');
-  const [, site = ''] =
-    /x-site: &site\n([\s\S]*?)\n\nservices:/.exec(readFileSync(join(project, 'compose.yaml'), 'utf8')) ?? [];
-  const [, environment = ''] = /\n {2}environment:\n((?: {4}.*\n)+)/.exec(site) ?? [];
+  const [compose = '', described = ''] = ['compose.yaml', '.env.example'].map((file) =>
+    readFileSync(join(project, file), 'utf8'),
+  );
+  const [, environment = ''] = /x-site: &site\n[\s\S]*?\n {2}environment:\n((?: {4}.*\n)+)/.exec(compose) ?? [];
   const names = environment.match(/^ {4}[A-Z_]+(?=:)/gm)?.map((name) => name.trim()) ?? [];
   expect(names).toEqual(expect.arrayContaining(['TRUST_PROXY', 'PUBLIC_ORIGINS', 'OPERATOR_TOKEN']));
   expect(names.filter((name) => !described.includes(`\n# ${name}=`))).toEqual([]);

@@ -36,6 +36,11 @@ export interface FoundLocation extends FrameLocation {
 export interface LocationTable {
   /** Finds the location of a frame in one of our bundles, in a source file that runs unbuilt, or in a dependency. */
   find(frame: StackFrame): FoundLocation | undefined;
+  /**
+   * Finds a function by the end of its qualified name, such as `loader` of `order.loader`, in the source file of a frame
+   * and after it. Only in a bundle.
+   */
+  findFunction(after: StackFrame, name: string): StackFrame | undefined;
   /** True if the table knows the bundle. Nothing is known about frames in other bundles. */
   has(file: string): boolean;
   /** False if the source file does not contain the name, so that it is data. True if the names are not known. */
@@ -60,6 +65,7 @@ interface TableFile {
 /** Knows no bundles, only source files and dependencies by their names. */
 export const emptyLocationTable: LocationTable = {
   find: (frame) => toPlainLocation(frame),
+  findFunction: () => undefined,
   has: () => false,
   isWritten: () => true,
 };
@@ -76,18 +82,8 @@ export function parseLocationTable(json: string): LocationTable {
     );
   }
   const { strings, sites, firstNames, properties, bundles } = file;
-  const positions = new Map<string, Positions>();
-  const names = new Map<string, ReadonlySet<string>>();
-
-  function positionsOf(name: string): Positions | undefined {
-    const known = positions.get(name);
-    if (known) return known;
-    const text = Object.hasOwn(bundles, name) ? bundles[name] : undefined;
-    if (text === undefined) return undefined;
-    const decoded = decodePositions(text);
-    positions.set(name, decoded);
-    return decoded;
-  }
+  const findPositions = rememberOwn(bundles, decodePositions);
+  const findNames = rememberOwn(properties, (text) => new Set(text.split(' ')));
 
   function toFrameLocation(index: number): FoundLocation | undefined {
     if (index === 0) return undefined;
@@ -111,19 +107,35 @@ export function parseLocationTable(json: string): LocationTable {
 
   return {
     find(frame) {
-      const bundle = positionsOf(frame.file);
-      return bundle
-        ? toFrameLocation(findPosition(bundle, frame.line - 1, Math.max(0, frame.column - 1)))
-        : toPlainLocation(frame);
+      const bundle = findPositions(frame.file);
+      return bundle ? toFrameLocation(readLocation(bundle, findPosition(bundle, frame))) : toPlainLocation(frame);
+    },
+    findFunction(after, name) {
+      const bundle = findPositions(after.file) ?? NO_POSITIONS;
+      const start = findPosition(bundle, after);
+      const path = toFrameLocation(readLocation(bundle, start))?.path;
+      for (let at = start; at < bundle.length; at += 3) {
+        const location = toFrameLocation(readLocation(bundle, at));
+        if (!location) continue;
+        if (location.path !== path) break;
+        if (!`.${location.function}.`.includes(`.${name}.`)) continue;
+        const [line = 0, column = 0] = bundle.subarray(at);
+        return { file: after.file, line: line + 1, column: column + 1, function: location.function };
+      }
+      return undefined;
     },
     has: (name) => Object.hasOwn(bundles, name),
-    isWritten(path, property) {
-      const text = Object.hasOwn(properties, path) ? properties[path] : undefined;
-      if (text === undefined) return true;
-      const known = names.get(path) ?? new Set(text.split(' '));
-      names.set(path, known);
-      return known.has(property);
-    },
+    isWritten: (path, property) => findNames(path)?.has(property) ?? true,
+  };
+}
+
+/** Returns a function that decodes the texts of a table when they are needed, once each. */
+function rememberOwn<Value>(texts: Readonly<Record<string, string>>, decode: (text: string) => Value) {
+  const decoded = new Map<string, Value>();
+  return function find(name: string): Value | undefined {
+    const text = decoded.has(name) || !Object.hasOwn(texts, name) ? undefined : texts[name];
+    if (text !== undefined) decoded.set(name, decode(text));
+    return decoded.get(name);
   };
 }
 
@@ -145,8 +157,12 @@ function decodePositions(text: string): Positions {
   return Uint32Array.from(numbers);
 }
 
-/** Returns the location of the last position at or before this one, or 0 if there is none. */
-function findPosition(positions: Positions, line: number, column: number): number {
+const NO_POSITIONS: Positions = new Uint32Array();
+
+/** Returns the index of the last position at or before a frame, negative if there is none. */
+function findPosition(positions: Positions, frame: StackFrame): number {
+  const line = frame.line - 1;
+  const column = Math.max(0, frame.column - 1);
   let low = 0;
   let high = positions.length / 3;
   while (low < high) {
@@ -156,7 +172,12 @@ function findPosition(positions: Positions, line: number, column: number): numbe
     if (isAfter) high = middle;
     else low = middle + 1;
   }
-  return low === 0 ? 0 : (positions[low * 3 - 1] ?? 0);
+  return (low - 1) * 3;
+}
+
+/** @returns the index of a location, 0 if there is none */
+function readLocation(positions: Positions, at: number): number {
+  return positions[at + 2] ?? 0;
 }
 
 /** True for a bundle of a build: `server/main.js`, `client/assets/home-X7K2QM2X.js`. */

@@ -141,7 +141,7 @@ function parseLine(text: string, paths: FramePaths): StackFrame {
     return toFrame('', location.line > 0 ? location : NOWHERE, isAsync, paths);
   }
   const location = rest.slice(open + 1, -1);
-  return toFrame(rest.slice(0, open).trim(), toLocation(toEvalOrigin(location)), isAsync, paths);
+  return toFrame(rest.slice(0, open).trim(), toLocation(location), isAsync, paths);
 }
 
 /** Finds the bracket that the last character closes: paths can contain brackets too. */
@@ -154,16 +154,6 @@ function findOpening(text: string): number {
   return -1;
 }
 
-/** `eval at run (/app/x.js:1:2), <anonymous>:1:1`: the place where the outermost text was evaluated. */
-function toEvalOrigin(location: string): string {
-  if (!location.startsWith('eval at ')) return location;
-  const end = location.lastIndexOf('), <anonymous>');
-  if (end < 0) return '';
-  let start = end;
-  while (start > 0 && location[start - 1] !== '(') start -= 1;
-  return location.slice(start, end).replace(/(?<!\))\)+$/, '');
-}
-
 interface FrameLocation {
   readonly file: string;
   readonly line: number;
@@ -174,9 +164,6 @@ const NOWHERE: FrameLocation = { file: '', line: 0, column: 0 };
 
 /** `file:line:column`, `file:line` or `file`. */
 function toLocation(text: string): FrameLocation {
-  // WebAssembly: `https://x.example/a.wasm:wasm-function[3]:0x1a`.
-  const wasm = text.indexOf(':wasm-function[');
-  if (wasm >= 0) return { file: text.slice(0, wasm), line: 0, column: 0 };
   const [, file = '', line = 0, column = 0] = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/s.exec(text) ?? [];
   return { file, line: Number(line), column: Number(column) };
 }

@@ -168,7 +168,10 @@ class PostedForm {
       holdRejections(answer); // a promise in it can reject while the page is loaded
       return { kind: 'result', result: toResult(name, answer, form) };
     } catch (error) {
-      const disposition = pageRequest.fail(error, 'action', { routeId });
+      const disposition = pageRequest.fail(error, 'action', {
+        routeId,
+        part: `actions.${name.slice(routeId.length + 1)}`,
+      });
       if (disposition.kind !== 'error') return disposition;
       // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can
       // run for a visitor whom the layout's guards refuse, so then the layout is not shown.

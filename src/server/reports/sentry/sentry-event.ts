@@ -19,8 +19,8 @@ export interface SentryEventOptions {
 /** Sentry drops longer tags (characters). */
 const MAX_TAG_LENGTH = 200;
 
-/** Shares of the size limit for a failure, in order of the tries. Its event has longer field names. */
-const SHARES = [1, 0.6, 0.3];
+/** The share of the size limit for a failure. Its event has longer field names. */
+const SHARE = 0.6;
 
 /** Kinds that are warnings, because nothing broke. */
 const WARNINGS = new Set(['blocked-loop', 'deprecation', 'intervention', 'csp']);
@@ -29,15 +29,8 @@ const WARNINGS = new Set(['blocked-loop', 'deprecation', 'intervention', 'csp'])
  * Returns the event of a failure, with at most 102,400 bytes of JSON. It contains only what the failure contains, which
  * is scrubbed. Cut parts are listed in `contexts.incident.cut`.
  */
-export function toSentryEvent(failure: Failure, options: SentryEventOptions): ErrorEvent {
-  for (const share of SHARES) {
-    const event = createEvent(trimFailure(failure, MAX_EVENT_BYTES * share), options);
-    if (Buffer.byteLength(JSON.stringify(event)) <= MAX_EVENT_BYTES) return event;
-  }
-  return createEvent(trimFailure(failure, 0), options);
-}
-
-function createEvent(failure: Failure, options: SentryEventOptions): ErrorEvent {
+export function toSentryEvent(given: Failure, options: SentryEventOptions): ErrorEvent {
+  const failure = trimFailure(given, MAX_EVENT_BYTES * SHARE);
   const { errors, route, request, extra, breadcrumbs } = failure;
   const images = toImages(errors, options.debugIds);
   return {

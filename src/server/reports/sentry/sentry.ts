@@ -24,12 +24,7 @@ interface SentryOptions extends SentryEventOptions {
 }
 
 /** Sentry as a receiver of failures, and of what browsers report. */
-export interface Sentry {
-  readonly reporter: Reporter;
-  readonly upstream: Upstream;
-  /** Waits up to two seconds until everything is sent. */
-  close(): Promise<void>;
-}
+export type Sentry = ReturnType<typeof createSentry>;
 
 /** Envelopes that wait while the service cannot be reached (a count). */
 const MAX_WAITING_ENVELOPES = 200;
@@ -39,7 +34,7 @@ const SENTRY_CLOSE_TIME = 2 * Second;
  * Passes failures and envelopes to Sentry's SDK. The client is isolated: it is not the SDK's current client, handles no
  * signals or process errors, and receives nothing from other code that uses the same SDK. It has no integrations.
  */
-export function createSentry(options: SentryOptions): Sentry {
+export function createSentry(options: SentryOptions) {
   const { dsn, count } = options;
   /** The event that `report()` is sending. Everything within it is synchronous. */
   let sending: ErrorEvent | undefined;
@@ -78,8 +73,10 @@ export function createSentry(options: SentryOptions): Sentry {
     }
   }
 
+  const reporter: Reporter = { report };
+
   return {
-    reporter: { report },
+    reporter,
     upstream: {
       dsn: dsn.text,
       environment: options.environment,
@@ -94,8 +91,9 @@ export function createSentry(options: SentryOptions): Sentry {
           ?.send(envelope)
           .then(undefined, () => undefined); // the transport counts what it drops
       },
-    },
-    async close() {
+    } satisfies Upstream,
+    /** Waits up to two seconds until everything is sent. */
+    async close(): Promise<void> {
       await client.close(SENTRY_CLOSE_TIME);
     },
   };

@@ -17,7 +17,7 @@ const sightings = readCorpus().map((sighting) => {
 const bugsIn = (group: readonly Pick<Sighting, 'bug'>[]) => [...new Set(group.map(({ bug }) => bug))];
 
 /** Bugs that have more than one digest. */
-function splitBugs(all: typeof sightings): string[] {
+function splitBugs(all: typeof sightings) {
   const byBug = [...Map.groupBy(all, ({ bug }) => bug)];
   return byBug.filter(([, seen]) => new Set(seen.map(({ result }) => result.digest)).size > 1).map(([bug]) => bug);
 }

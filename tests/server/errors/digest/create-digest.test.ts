@@ -144,7 +144,7 @@ it.each<[string, Given[]]>([
   expect(new Set(given.map((one) => digestOf(...one))).size).toBe(given.length);
 });
 
-it.each<[string, string[], string]>([
+it.each([
   ['the first product frame', [CART, TILL], 'src/shared/product/cart.ts'],
   ['the product, if it called Spillway', [ENGINE, CART], 'src/shared/product/cart.ts'],
   ['Spillway, if the product did not call it', [ENGINE], 'src/shared/routing/href.ts'],
@@ -212,7 +212,7 @@ describe('special classes', () => {
     expect(read(...csp('https://a.example')).title).toBe('csp script-src https://a.example');
   });
 
-  it.each<[string, Told[]]>([
+  it.each([
     ['exception', [WRAPPER, FETCH]],
     ['network', [{ class: 'LoadError', at: ['load src/client/load.ts'] }, FETCH]],
     ['network', [{ ...FETCH, at: [CART] }]],

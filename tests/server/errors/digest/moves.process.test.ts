@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLocations } from '../../../../build/locations.mjs';
-import { createDigest, type DigestResult } from '../../../../src/server/errors/digest/create-digest.ts';
+import { createDigest } from '../../../../src/server/errors/digest/create-digest.ts';
 import { loadLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
 import { bundleProject } from '../../../support/bundled-project.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -27,7 +27,7 @@ const [BASE, SHARED, CLIENT] = ['server/product/cart', 'shared/product/basket', 
 ) as [string, string, string];
 
 /** Returns the digest of the error that the project throws, with its stack in the format of an engine. */
-async function digestOf(path: string, text: string, moves: readonly Move[] = []): Promise<DigestResult> {
+async function digestOf(path: string, text: string, moves: readonly Move[] = []) {
   const root = createFolder(onTestFinished);
   writeFileSync(join(root, 'moves.json'), JSON.stringify(moves));
   const main = `import { run } from './${path}'; export const fail = () => run();`;

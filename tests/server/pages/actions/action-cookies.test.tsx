@@ -93,7 +93,7 @@ describe('cookies of an action', () => {
     expect(await post(app, DATA)).toEqual({ status: 200, cookies: ['step=1'] });
   });
 
-  it.each<[string, string, readonly string[], string]>([
+  it.each([
     ['is added', '', ['a=1'], 'a=1'],
     ['replaces all of its name', 'a=1; b=2; a=3', ['a=4; Path=/'], 'b=2; a=4'],
     ['has any value', 'a=1', [' a = "x=y, z" ; Path=/', 'b=; Path=/'], 'a="x=y, z"; b='],

@@ -14,6 +14,7 @@ import {
   FORM,
   leakIn,
   parsePage,
+  startPage,
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
@@ -113,7 +114,7 @@ describe('an action', () => {
   it('waits for deferred values without JavaScript, because no script can insert them, and streams them with', async () => {
     const view = () => <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <i>{value}</i>}</Await>;
     const server = { loader: () => ({ late: sleep(20, 'late') }), actions: { save: () => 1 } };
-    const app = await startPages([{ id: 'page', path: '/page', view, server }]);
+    const app = await startPage({ view, server });
     const { text } = await app.post('/page', '_action=page.save');
     expect(text).toContain('<i>late</i>');
     expect(text).not.toMatch(/<template|<noscript/);
@@ -196,7 +197,7 @@ describe('an action', () => {
 
   it('of a static page is answered only for this visitor', async () => {
     const server = { loader: () => 1, actions: { save: () => invalid({ errors: { name: 'No.' } }) } };
-    const app = await startPages([{ id: 'page', path: '/page', mode: 'static', view: Page, server }]);
+    const app = await startPage({ mode: 'static', view: Page, server });
     const kept = await app.ask('/page');
     const reply = await app.post('/page', '_action=page.save&name=Ada');
     expect([reply.status, reply.headers.etag]).toEqual([422, undefined]);

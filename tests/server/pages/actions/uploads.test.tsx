@@ -22,7 +22,7 @@ import { until } from '../../../support/until.ts';
 const TYPE = { 'Content-Type': 'multipart/form-data; boundary=b' };
 const END = '\r\n--b--\r\n';
 
-function field(name: string, value: string): string {
+function field(name: string, value: string) {
   return `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 }
 
@@ -225,41 +225,39 @@ describe('a form is refused, and leaves nothing on disk,', () => {
   });
 });
 
-describe('files of a process', () => {
-  const FOLDER = JSON.stringify(join(import.meta.dirname, '../../../../src/server/request/upload-folder.ts'));
+const FOLDER = JSON.stringify(join(import.meta.dirname, '../../../../src/server/request/upload-folder.ts'));
 
-  /** Runs a process that has received a form, with the id of this one, as in containers. @returns the form's folder */
-  function run(folder: string, end: string): string {
-    const script = `const self = process.pid; Object.defineProperty(process, 'pid', { value: ${process.pid} });
+/** Runs a process that has received a form, with the id of this one, as in containers. @returns the form's folder */
+function run(folder: string, end: string) {
+  const script = `const self = process.pid; Object.defineProperty(process, 'pid', { value: ${process.pid} });
       const { createUploadFolder, openUploads } = await import(${FOLDER});
       openUploads(${JSON.stringify(folder)}); console.log(await createUploadFolder()); ${end}`;
-    try {
-      return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).trim();
-    } catch (error) {
-      return String((error as { stdout: string }).stdout).trim();
-    }
+  try {
+    return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).trim();
+  } catch (error) {
+    return String((error as { stdout: string }).stdout).trim();
   }
-  const runKilled = (folder: string) => run(folder, 'process.kill(self, "SIGKILL"); await new Promise(() => {});');
+}
+const runKilled = (folder: string) => run(folder, 'process.kill(self, "SIGKILL"); await new Promise(() => {});');
 
-  function age(form: string): void {
-    const twoHoursAgo = Date.now() / 1000 - 7200;
-    utimesSync(join(form, '..'), twoHoursAgo, twoHoursAgo);
-  }
+function age(form: string) {
+  const twoHoursAgo = Date.now() / 1000 - 7200;
+  utimesSync(join(form, '..'), twoHoursAgo, twoHoursAgo);
+}
 
-  it('are removed when it ends', () => {
-    expect(existsSync(run(createFolder(onTestFinished), 'process.exit(1)'))).toBe(false);
-  });
+it('files of a process are removed when it ends', () => {
+  expect(existsSync(run(createFolder(onTestFinished), 'process.exit(1)'))).toBe(false);
+});
 
-  it('are removed at a start an hour after it was killed, although the next one receives forms', async () => {
-    onTestFinished(() => openUploads(dataDir));
-    const folder = createFolder(onTestFinished);
-    const left = runKilled(folder);
-    openUploads(folder);
-    const form = await createUploadFolder();
-    age(left);
-    await createUploadFolder();
-    openUploads(folder);
-    await until(() => !existsSync(left), 'its removal');
-    expect(existsSync(form)).toBe(true);
-  });
+it('files of a process are removed at a start an hour after it was killed, although the next one receives forms', async () => {
+  onTestFinished(() => openUploads(dataDir));
+  const folder = createFolder(onTestFinished);
+  const left = runKilled(folder);
+  openUploads(folder);
+  const form = await createUploadFolder();
+  age(left);
+  await createUploadFolder();
+  openUploads(folder);
+  await until(() => !existsSync(left), 'its removal');
+  expect(existsSync(form)).toBe(true);
 });

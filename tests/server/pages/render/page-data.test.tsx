@@ -77,46 +77,44 @@ it.each(['gzip', 'br'])(
   },
 );
 
-describe('HEAD of page data', () => {
-  const VOLATILE = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'x-accel-buffering'];
-  const rest = (headers: object) =>
-    Object.entries(headers)
-      .filter(([name]) => !VOLATILE.includes(name))
-      .map(([name, value]) => `${name}: ${value}`.replace(/nonce-[^']+/g, 'nonce'));
+const VOLATILE = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'x-accel-buffering'];
+const rest = (headers: object) =>
+  Object.entries(headers)
+    .filter(([name]) => !VOLATILE.includes(name))
+    .map(([name, value]) => `${name}: ${value}`.replace(/nonce-[^']+/g, 'nonce'));
 
-  it.each([
-    ['settled data', { loader: () => 'same' }, 200, 'private, no-cache'],
-    ['data with a version', { loader: () => 'same', version: () => '7' }, 200, 'private, no-cache'],
-    ['deferred data', { loader: () => ({ late: sleep(20, 'late') }) }, 200, 'no-store'],
-    ['a control-flow response', { guard: () => forbidden() }, 403, 'no-store'],
-  ] satisfies [string, TestPage['server'], number, string][])(
-    'has the headers of GET, as that of the document, and renders nothing: %s',
-    async (_name, server, status, caching) => {
-      const view = vi.fn(() => null);
-      const app = await startPages(page(server, { view }));
-      for (const path of ['/_data/page', '/page']) {
-        const head = await app.ask(path, { method: 'HEAD' });
-        expect([head.status, head.text, view.mock.calls.length]).toEqual([status, '', 0]);
-        const get = await app.ask(path);
-        expect(rest(head.headers)).toEqual(rest(get.headers));
-        if (path === '/page') continue;
-        expect([get.headers['cache-control'], 'etag' in get.headers]).toEqual([caching, caching !== 'no-store']);
-      }
-    },
-  );
-
-  it('stops deferred work, which is not a failure, as HEAD of the document does', async () => {
+it.each([
+  ['settled data', { loader: () => 'same' }, 200, 'private, no-cache'],
+  ['data with a version', { loader: () => 'same', version: () => '7' }, 200, 'private, no-cache'],
+  ['deferred data', { loader: () => ({ late: sleep(20, 'late') }) }, 200, 'no-store'],
+  ['a control-flow response', { guard: () => forbidden() }, 403, 'no-store'],
+] satisfies [string, TestPage['server'], number, string][])(
+  'HEAD of page data has the headers of GET, as that of the document, and renders nothing: %s',
+  async (_name, server, status, caching) => {
+    const view = vi.fn(() => null);
+    const app = await startPages(page(server, { view }));
     for (const path of ['/_data/page', '/page']) {
-      const stopped = createGate();
-      const loader: NonNullable<TestPage['server']>['loader'] = ({ signal }) => ({
-        late: sleep(5000, undefined, { signal }).finally(() => stopped.resolve()),
-      });
-      const app = await startPages(page({ loader }));
-      expect((await app.ask(path, { method: 'HEAD' })).status).toBe(200);
-      await stopped.promise;
-      expect(app.failures()).toEqual([]);
+      const head = await app.ask(path, { method: 'HEAD' });
+      expect([head.status, head.text, view.mock.calls.length]).toEqual([status, '', 0]);
+      const get = await app.ask(path);
+      expect(rest(head.headers)).toEqual(rest(get.headers));
+      if (path === '/page') continue;
+      expect([get.headers['cache-control'], 'etag' in get.headers]).toEqual([caching, caching !== 'no-store']);
     }
-  });
+  },
+);
+
+it('HEAD of page data stops deferred work, which is not a failure, as HEAD of the document does', async () => {
+  for (const path of ['/_data/page', '/page']) {
+    const stopped = createGate();
+    const loader: NonNullable<TestPage['server']>['loader'] = ({ signal }) => ({
+      late: sleep(5000, undefined, { signal }).finally(() => stopped.resolve()),
+    });
+    const app = await startPages(page({ loader }));
+    expect((await app.ask(path, { method: 'HEAD' })).status).toBe(200);
+    await stopped.promise;
+    expect(app.failures()).toEqual([]);
+  }
 });
 
 describe('a version', () => {

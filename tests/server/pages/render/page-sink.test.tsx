@@ -3,20 +3,15 @@ import type { RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { createGate, parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { createGate, parsePage, startPage, type TestPage } from '../../../support/pages-app.tsx';
 
 function Two() {
-  const { slow, quick } = useData<{ slow: Promise<string>; quick: Promise<string> }>();
-  return (
-    <>
-      <Await value={slow} fallback={<i>slow is awaited</i>}>
-        {(value) => <b>{value}</b>}
-      </Await>
-      <Await value={quick} fallback={<i>quick is awaited</i>}>
-        {(value) => <b>{value}</b>}
-      </Await>
-    </>
-  );
+  const data = useData<{ slow: Promise<string>; quick: Promise<string> }>();
+  return Object.entries(data).map(([name, late]) => (
+    <Await key={name} value={late} fallback={<i>{`${name} is awaited`}</i>}>
+      {(value) => <b>{value}</b>}
+    </Await>
+  ));
 }
 
 const ENCODINGS = [
@@ -29,17 +24,8 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
   it('sends the shell, then each deferred value when it settles', async () => {
     const slow = createGate<string>();
     const quick = createGate<string>();
-    const app = await startPages(
-      [
-        {
-          id: 'page',
-          path: '/page',
-          view: Two,
-          server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) },
-        },
-      ],
-      { compression: true },
-    );
+    const server = { loader: () => ({ slow: slow.promise, quick: quick.promise }) };
+    const app = await startPage({ view: Two, server }, { compression: true });
     const stages: string[] = [];
     const { text, headers: answered } = await app.ask('/page', {
       headers,
@@ -70,9 +56,7 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
 
 it('a deferred value that no component awaits is sent before the document ends', async () => {
   const late = createGate<string>();
-  const app = await startPages([
-    { id: 'page', path: '/page', view: () => <p>page</p>, server: { loader: () => ({ late: late.promise }) } },
-  ]);
+  const app = await startPage({ view: () => <p>page</p>, server: { loader: () => ({ late: late.promise }) } });
   const { text, chunks } = await app.ask('/page', { onText: () => late.resolve('</body></html>') });
   expect(chunks[0]?.text).toContain('<p>page</p>');
   expect(chunks[0]?.text).not.toContain('data-late');
@@ -83,7 +67,7 @@ it('a deferred value that no component awaits is sent before the document ends',
 });
 
 const ROWS = 60;
-const text = (row: number): string => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
+const text = (row: number) => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
 
 function Rows() {
   const { rows } = useData<{ rows: Promise<string>[] }>();
@@ -100,19 +84,12 @@ function Rows() {
     </>
   );
 }
-const table: readonly TestPage[] = [
-  {
-    id: 'page',
-    path: '/page',
-    view: Rows,
-    server: { loader: () => ({ rows: Array.from({ length: ROWS }, (_, row) => sleep((row * 7) % 50, text(row))) }) },
-  },
-];
+const loadRows = () => ({ rows: Array.from({ length: ROWS }, (_, row) => sleep((row * 7) % 50, text(row))) });
 
 it.each(['/page', '/page?_whole=1'])(
   'a large page with many deferred parts has every script between two tags, and no broken character: %s',
   async (path) => {
-    const app = await startPages(table, { compression: true });
+    const app = await startPage({ view: Rows, server: { loader: loadRows } }, { compression: true });
     const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(html.length).toBeGreaterThan(200_000);
     expect(html).not.toContain('\uFFFD');
@@ -152,14 +129,14 @@ const failAtHead: RequestHandler = (_req, res, next) => {
   next();
 };
 
-it.each<[string, TestPage]>([
-  ['a page', { id: 'page', path: '/page', view }],
-  ['one that is streamed', { id: 'page', path: '/page', view: Late, server: { loader: loadLate } }],
-  ['one whose deferred value no component shows', { id: 'page', path: '/page', view, server: { loader: loadLate } }],
-  ['a shell', { id: 'page', path: '/page', mode: 'shell', view }],
-  ['a static page', { id: 'page', path: '/page', mode: 'static', view }],
+it.each<[string, Partial<TestPage>]>([
+  ['a page', { view }],
+  ['one that is streamed', { view: Late, server: { loader: loadLate } }],
+  ['one whose deferred value no component shows', { view, server: { loader: loadLate } }],
+  ['a shell', { mode: 'shell', view }],
+  ['a static page', { mode: 'static', view }],
 ])('a step that throws when the head is written fails %s, for visitors and crawlers', async (_what, page) => {
-  const app = await startPages([page], { steps: [failAtHead], compression: true });
+  const app = await startPage(page, { steps: [failAtHead], compression: true });
   const kinds: Record<string, string>[] = [{}, { 'User-Agent': CRAWLER }, { 'Accept-Encoding': 'gzip' }];
   for (const headers of kinds) {
     const reply = await app.ask('/page', { headers });

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData, useNonce, useServerStyles } from '../../../../src/shared/rendering/hooks.ts';
@@ -14,13 +14,13 @@ class Sheet {
   }
 }
 
-function Styled({ sheet, name }: { sheet: Sheet; name: string }): ReactNode {
+function Styled({ sheet, name }: { sheet: Sheet; name: string }) {
   sheet.add(name);
   return <b className={name}>{name}</b>;
 }
 
 function createPage(first: string, load: TestPage['server']): TestPage {
-  function View(): ReactNode {
+  function View() {
     const nonce = useNonce();
     const [sheet] = useState(() => new Sheet());
     useServerStyles(() => {

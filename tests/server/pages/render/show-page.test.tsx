@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
-import { parsePage, startPages, type TestPage } from '../../../support/pages-app.tsx';
+import { parsePage, startPage, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -156,42 +157,36 @@ it('a query that runs when it is awaited runs once, for the document and its dat
   let runs = 0;
   const then: PromiseLike<string[]>['then'] = (...handlers) => Promise.resolve([`run ${++runs}`]).then(...handlers);
   const loader = () => ({ rows: { then }, never: null });
-  const app = await startPages([{ id: 'late', path: '/late', view: LateRows, server: { loader } }]);
-  const { text } = await app.ask('/late');
+  const app = await startPage({ view: LateRows, server: { loader } });
+  const { text } = await app.ask('/page');
   expect([runs, text.includes('<b>run 1</b>')]).toEqual([1, true]);
-  const { rows } = parsePage(text).payload.data.late as { rows: Promise<string[]> };
+  const { rows } = parsePage(text).payload.data.page as { rows: Promise<string[]> };
   expect(await rows).toEqual(['run 1']);
 });
 
-describe('a page for clients without scripts', () => {
-  const table: readonly TestPage[] = [
-    {
-      id: 'late',
-      path: '/late',
-      view: LateRows,
-      server: {
-        loader: () => ({
-          rows: new Promise((resolve) =>
-            setTimeout(
-              resolve,
-              60,
-              Array.from({ length: 300 }, (_, at) => `row ${at} `.repeat(5)),
-            ),
-          ),
-          never: new Promise((resolve) => setTimeout(resolve, 30, 'plain')),
-        }),
-      },
+const table: readonly TestPage[] = [
+  {
+    id: 'late',
+    path: '/late',
+    view: LateRows,
+    server: {
+      loader: () => ({
+        rows: sleep(
+          60,
+          Array.from({ length: 300 }, (_, at) => `row ${at} `.repeat(5)),
+        ),
+        never: sleep(30, 'plain'),
+      }),
     },
-  ];
+  },
+];
 
-  it.each([
-    [
-      'a crawler',
-      '/late',
-      { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' },
-    ],
-    ['a visitor who was redirected there', '/late?_whole=1', { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' }],
-  ])('is sent complete to %s, with nothing hidden and no further redirect', async (_name, path, headers) => {
+it.each([
+  ['a crawler', '/late', { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }],
+  ['a visitor who was redirected there', '/late?_whole=1', { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' }],
+])(
+  'a page for clients without scripts is sent complete to %s, with nothing hidden and no further redirect',
+  async (_name, path, headers) => {
     const app = await startPages(table);
     const { text, status } = await app.ask(path, { headers });
     expect(status).toBe(200);
@@ -201,15 +196,15 @@ describe('a page for clients without scripts', () => {
     const { payload, decoder } = parsePage(text);
     expect(decoder.pending).toBe(0);
     expect(await (payload.data.late as { never: Promise<string> }).never).toBe('plain');
-  });
+  },
+);
 
-  it("is the target of the streamed page's noscript redirect", async () => {
-    const app = await startPages(table);
-    const { text } = await app.ask('/late?a=1&b=%22', { headers: { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' } });
-    expect(text).toContain('<i>waiting</i>');
-    // It is only valid in the head.
-    expect(text.slice(0, text.indexOf('</head>')).match(/<noscript>.*?<\/noscript>/g)).toEqual([
-      '<noscript><meta http-equiv="refresh" content="0;url=/late?a=1&amp;b=%22&amp;_whole=1"></noscript>',
-    ]);
-  });
+it("a page for clients without scripts is the target of the streamed page's noscript redirect", async () => {
+  const app = await startPages(table);
+  const { text } = await app.ask('/late?a=1&b=%22', { headers: { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' } });
+  expect(text).toContain('<i>waiting</i>');
+  // It is only valid in the head.
+  expect(text.slice(0, text.indexOf('</head>')).match(/<noscript>.*?<\/noscript>/g)).toEqual([
+    '<noscript><meta http-equiv="refresh" content="0;url=/late?a=1&amp;b=%22&amp;_whole=1"></noscript>',
+  ]);
 });

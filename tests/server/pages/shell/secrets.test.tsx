@@ -72,7 +72,7 @@ it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, 
   const secrets = Array.from({ length: REQUESTS }, () => randomBytes(12).toString('hex'));
   const known = new Set(secrets);
 
-  async function visit(number: number): Promise<void> {
+  async function visit(number: number) {
     const secret = secrets[number] ?? '';
     const [path = '', ask = {}] = toRequest(number);
     const reply = await app.ask(path, { ...ask, headers: { ...ask.headers, Cookie: secret } });

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type ReactNode, Suspense, use, useId } from 'react';
+import { Suspense, use, useId } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { personal } from '../../../../src/server/pages/personal.ts';
 import { revalidate } from '../../../../src/server/pages/revalidate.ts';
@@ -31,7 +31,7 @@ interface Data {
   readonly user: Promise<string>;
 }
 
-function Shop(): ReactNode {
+function Shop() {
   const { title, user } = useData<Data>();
   return (
     <main id={useId()}>
@@ -44,7 +44,7 @@ function Shop(): ReactNode {
   );
 }
 
-function Name({ of }: { of: string }): ReactNode {
+function Name({ of }: { of: string }) {
   return <b id={useId()}>{of}</b>;
 }
 
@@ -176,7 +176,7 @@ describe('the shell of a page', () => {
   it('is not kept if something behind a boundary fails, and is kept when that is over', async () => {
     let isBroken = true;
     const loader = vi.fn(shop.loader);
-    const Flaky = (): ReactNode => (isBroken ? fail() : <em>works</em>);
+    const Flaky = () => (isBroken ? fail() : <em>works</em>);
     const view = () => [
       <Suspense key="flaky" fallback="broken">
         <Flaky />

@@ -190,7 +190,7 @@ it('an event fits into the size limit, and lists what was cut', () => {
   expect(event.exception?.values).toHaveLength(10);
 });
 
-it.each<[text: string, used: string | undefined]>([
+it.each([
   ['https://abc@o1.ingest.example/42', 'https://abc@o1.ingest.example/42'],
   ['http://abc:old@127.0.0.1:9000/sub/path/42', 'http://abc@127.0.0.1:9000/sub/path/42'],
   ['abc', undefined],
