@@ -39,8 +39,8 @@ afterEach(({ task }) => (task.result?.state === 'fail' ? app.reset() : undefined
 afterAll(() => app?.stop());
 
 /** Sees the page of the last edit. */
-async function expectServed(words: string): Promise<void> {
-  const read = async () => (await fetch(app.url, { signal: AbortSignal.timeout(2000) })).text();
+async function expectServed(words: string, path = '/'): Promise<void> {
+  const read = async () => (await fetch(app.url + path, { signal: AbortSignal.timeout(2000) })).text();
   await expect.poll(() => read().catch(String), { timeout: PATIENCE }).toContain(words);
 }
 
@@ -120,7 +120,7 @@ export default function Other() {
 }
 `,
   );
-  expect((await app.settled()).error).toBeUndefined();
+  await expectServed('LOUD', '/other');
   const page = await (await shareBrowser()).newPage({ baseURL: app.url });
   const { complaints } = await watch(page);
   await page.goto('/other');
