@@ -167,17 +167,18 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
   };
 
   /**
-   * Finds the product's function that waited, if the stack has none: errors of sockets, files and drivers are often made
-   * in a callback, where V8 knows no callers. Digests do not depend on it.
+   * Finds the product's function that waited or reported, if the stack has none: errors of sockets, files and drivers are
+   * often made in a callback, where V8 knows no callers. Digests do not depend on it.
    */
   function findWaiting(errors: readonly ErrorRecord[], { definition, info }: FailureContext) {
     const known = table();
     if (errors.some(({ frames }) => frames.some((frame) => isProducts(known.find(frame))))) return undefined;
-    const { call, part = '' } = definition ?? info?.definition ?? {};
-    const [defined] = parseStack(call?.stack ?? '', paths);
-    const frame = defined && (known.findFunction(defined, part) ?? defined);
+    const { call, part } = definition ?? info?.definition ?? {};
+    const calls = parseStack(call?.stack ?? '', paths);
+    const caller = calls.find((frame) => isProducts(known.find(frame)));
+    const frame = (caller && part && known.findFunction(caller, part)) || caller;
     const found = frame && known.find(frame);
-    if (!found || !isProducts(found)) return undefined;
+    if (!found) return undefined;
     return {
       frame: { ...frame, async: true as const },
       location: { path: found.path, function: found.function, detail: '' },

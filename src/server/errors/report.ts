@@ -1,4 +1,5 @@
 import { server } from '../../shared/reporting/report.ts';
+import { captureCall } from '../request/definition.ts';
 import { type Breadcrumb, currentRequest } from '../request/request-info.ts';
 import type { ServerReportOptions } from './create-failure.ts';
 import type { Failure } from './failure.ts';
@@ -25,7 +26,11 @@ export function report(error: unknown, options: ServerReportOptions = {}): strin
     console.error(error);
     return undefined;
   }
-  const disposition = funnel.fail(error, { origin: currentRequest() ? 'report' : 'service', reported: options });
+  const disposition = funnel.fail(error, {
+    origin: currentRequest() ? 'report' : 'service',
+    reported: options,
+    definition: { call: captureCall(report) },
+  });
   return disposition.kind === 'error' ? disposition.error.digest : undefined;
 }
 

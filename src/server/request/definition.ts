@@ -1,14 +1,14 @@
-/** A function of the product that Spillway calls, such as a loader. */
+/** Where in the product something ran, for errors whose stack does not say so. */
 export interface Definition {
-  /** Made at the call that defined it, so that its stack says where. */
+  /** Made in the product's call of `definePage()`, `implement()`, `resource()` or `report()`. */
   readonly call: Error;
-  /** `loader`, `actions.send`, or the name of an operation. */
-  readonly part: string;
+  /** The function in what was defined: `loader`, `actions.send`, or the name of an operation. */
+  readonly part?: string;
 }
 
-/** Remembers who called a function, for definitions. @param define `definePage` or `implement` */
-export function captureCall(define: (...args: never) => unknown): Error {
+/** Remembers who called a function. @param called the function itself */
+export function captureCall(called: (...args: never) => unknown): Error {
   const call = new Error();
-  Error.captureStackTrace(call, define);
+  Error.captureStackTrace(call, called);
   return call;
 }

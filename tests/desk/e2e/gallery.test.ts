@@ -102,6 +102,7 @@ test.each<[name: string, story: object]>([
   ['late-rejected', { origin: 'late' }],
   ['late-callback', { origin: 'late' }],
   ['late-write', { origin: 'request' }],
+  ['report-callback', { origin: 'report', route: '/loader/:way' }],
   ['unhandled-rejection', { origin: 'request', route: '/loader/:way' }],
   ['blocked-loop', { kind: 'blocked-loop', origin: 'process', extra: { inFlight: [{ route: '/loader/blocked' }] } }],
   ['uncaught', { kind: 'server-exit', origin: 'process' }],

@@ -112,6 +112,7 @@ const FAILING_STREAMS = {
 /** The last one ends the process. */
 const LOGGED = {
   'late-write': ['/late-write', { origin: 'request' }],
+  'report-callback': ['/loader/reported', { origin: 'report' }],
   'unhandled-rejection': ['/loader/rejection', { origin: 'request' }],
   'blocked-loop': ['/loader/blocked', { kind: 'blocked-loop' }],
   uncaught: ['/loader/uncaught', { origin: 'process', kind: 'server-exit' }],
