@@ -82,22 +82,6 @@ export const routes = defineRoutes([
     expect(squeeze(addRoute(source))).toBe(squeeze(expected));
     expect(addRoute(source, 'static')).toBeUndefined();
   });
-
-  it.each([
-    ['[]', `[${route}]`],
-    ["[{ id: 'a' }]", `[{ id: 'a' }, ${route}]`],
-    ["[{ id: 'a' },]", `[{ id: 'a' }, ${route}]`],
-  ])('fits into %j', (list, expected) => {
-    const toSource = (children: string) => `defineRoutes([\n  { children: ${children} },\n])`;
-    expect(squeeze(addRoute(toSource(list)))).toBe(squeeze(toSource(expected)));
-  });
-
-  it.each(['export const routes = [];', 'defineRoutes([...pages])', 'defineRoutes([{ id: "root", children: ['])(
-    'finds no place in %j',
-    (source) => {
-      expect(addRoute(source)).toBeUndefined();
-    },
-  );
 });
 
 describe('npm run new', () => {

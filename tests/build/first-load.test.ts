@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
-import { shareServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const manifest = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8')) as AssetManifest;
@@ -24,23 +23,6 @@ describe('the production build', () => {
     const sizes = [...home].map((url) => gzipSync(readFileSync(`${dist}/client${url}`), { level: 9 }).length);
     expect(home.size).toBeGreaterThan(2);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(85_000);
-  });
-
-  it('loads the SDK that reports failures later', () => {
-    for (const url of scripts)
-      expect(readFileSync(`${dist}/client${url}`, 'utf8'), url).not.toMatch(/__SENTRY__|sentry\.javascript/);
-    const courier = readdirSync(`${dist}/client/assets`).filter((name) => /^courier-\w+\.js$/.test(name));
-    const sizes = courier.map((name) => gzipSync(readFileSync(`${dist}/client/assets/${name}`), { level: 9 }).length);
-    expect(Math.min(...sizes)).toBeLessThan(28_000);
-  });
-
-  it('adds at most 1 KB to a page for its first script and its trace, compressed with gzip', async () => {
-    const page = await (await fetch((await shareServer()).url)).text();
-    const without = page
-      .replace(/<script[^>]*>\(SETTINGS=>.*?<\/script>/s, '')
-      .replaceAll(/<meta name="(?:sentry-trace|baggage)"[^>]*>/g, '');
-    expect(page.length - without.length).toBeGreaterThan(1000);
-    expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
   });
 
   it('contains no code of `npm run dev`', () => {

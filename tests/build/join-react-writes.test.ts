@@ -72,7 +72,6 @@ const list = (count: number, text: string) =>
 /** Some fail or suspend after React has already written output, which it then discards. */
 const trees: Record<string, () => ReactNode> = {
   'one string above the joined size': () => page('x'.repeat(50_000)),
-  'many small strings': () => page(list(3000, 'card')),
   'text of several bytes a character': () => page(list(800, 'Grüße 日本語 🙂')),
   'lone surrogates': () => page(h('p', null, 'a\uD83D'), h('p', null, '\uDE00b')),
   'boundaries that settle one after the other': () =>
@@ -100,20 +99,6 @@ const trees: Record<string, () => ReactNode> = {
   },
   'a boundary whose content fails': () =>
     page('a', h(Suspense, { fallback: h('i', null, 'fallback') }, h('b', null, 'lost', h(Broken))), 'z'),
-  'a boundary that fails late': () => {
-    const late = delay(10).then(() => Promise.reject(new Error('late')));
-    late.catch(() => undefined);
-    return page('a', h(Suspense, { fallback: h('i', null, 'fallback') }, 'b', h(Late, { value: late })), 'z');
-  },
-  'head and body from within': () => {
-    const Body = () => h('body', { className: 'x' }, h('title', null, 'T'), h('main', null, 'm'));
-    return h('html', { lang: 'en' }, h('head', null, h('meta', { name: 'a', content: 'b' })), h(Body));
-  },
-  'form controls with special children': () =>
-    page(
-      h('textarea', { defaultValue: 'a\nb' }),
-      h('select', { defaultValue: '2' }, h('option', null, '1'), h('option', { value: '2' }, 'two ', 'words')),
-    ),
 };
 
 describe('joined writes', () => {

@@ -65,21 +65,7 @@ const code = (name: string) => ({
 
 const MAIN = { 'main.js': ['picture', 'hash', 'client', 'color'].map((name) => `import '${name}';`).join('\n') };
 
-it('packages stay out of the bundle whose native code is beside their own or in a package for one system', async () => {
-  const workspace = realpathSync(createFolder(onTestFinished));
-  const root = join(workspace, 'apps/web');
-  writeFiles(root, MAIN);
-  for (const name of Object.keys(PACKAGES)) writeFiles(join(workspace, 'node_modules', name), code(name));
-  const loaded = await bundle(root);
-  expect(loaded).toEqual(['driver', 'hash', 'picture']);
-  expect([...placePackages(root, loaded).keys()].sort()).toEqual(
-    ['color', 'color-extra', 'driver', 'hash', 'picture', 'picture-linux', 'vips'].map(
-      (name) => `node_modules/${name}`,
-    ),
-  );
-});
-
-it('a package stays out of the bundle, too, if only it finds its native package, as pnpm links them', async () => {
+it('a package stays out of the bundle if it has native code, or only it finds its native package, as pnpm links them', async () => {
   const root = realpathSync(createFolder(onTestFinished));
   const toFolder = (name: string, owner = name) => join(root, 'node_modules/.pnpm', owner, 'node_modules', name);
   const link = (from: string, name: string) => {

@@ -15,7 +15,7 @@ function createRepository(files: Record<string, string>): string {
   return root;
 }
 
-it.each<[string, Record<string, string>]>([
+it.each<[name: string, files: Record<string, string>, folder?: string]>([
   ['a branch', { '.git/HEAD': 'ref: refs/heads/main', '.git/refs/heads/main': COMMIT }],
   ['no branch', { '.git/HEAD': COMMIT }],
   ['a packed branch', { '.git/HEAD': 'ref: refs/heads/main', '.git/packed-refs': `# pack\n${COMMIT} refs/heads/main` }],
@@ -28,15 +28,11 @@ it.each<[string, Record<string, string>]>([
       'repository/refs/heads/x': COMMIT,
     },
   ],
-])('uses the commit that is checked out, on %s', (_name, files) => {
-  const root = createRepository(files);
+  ['no branch, in a folder of the repository', { '.git/HEAD': COMMIT, 'apps/web/package.json': '{}' }, 'apps/web'],
+])('uses the commit that is checked out, on %s', (_name, files, folder = '') => {
+  const root = join(createRepository(files), folder);
   expect(readRelease(root, {})).toBe('0123456789ab');
   expect(readRelease(root, { RELEASE: ' v1.4.0 ' })).toBe('v1.4.0');
-});
-
-it('uses the commit of the repository around a folder', () => {
-  const root = createRepository({ '.git/HEAD': COMMIT, 'apps/web/package.json': '{}' });
-  expect(readRelease(join(root, 'apps/web'), {})).toBe('0123456789ab');
 });
 
 it.each<[string, Record<string, string>]>([

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFolder } from '../support/folder.ts';
 
 const guard = fileURLToPath(new URL('../../bin/require-node.mjs', import.meta.url));
@@ -25,10 +25,6 @@ function run(execArgs: readonly string[] = []) {
 }
 
 describe('the guard of the Node version', () => {
-  it('accepts a Node that is new enough', async () => {
-    expect(run()).toEqual({ code: 0, out: 'ran it\n', err: '' });
-  });
-
   it('rejects an older Node with one sentence that names both versions', async () => {
     const { code, out, err } = run(['--require', join(root, 'old.cjs')]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -39,6 +35,7 @@ describe('the guard of the Node version', () => {
     'restarts in the pinned Node, with the same arguments and exit code',
     async () => {
       mkdirSync(pinned, { recursive: true });
+      onTestFinished(() => rmSync(pinned, { recursive: true }));
       const file = join(pinned, 'node');
       writeFileSync(file, '#!/bin/sh\nfor last; do :; done\necho "pinned $last"\nexit 3\n');
       chmodSync(file, 0o755);

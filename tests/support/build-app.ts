@@ -1,21 +1,17 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
 import { createCache } from '../../build/cache.mjs';
 import { readFiles } from '../../build/files.mjs';
 import { toStamp } from '../../build/stamp.mjs';
 import { build } from '../../build.mjs';
-import { MiB, Minute } from '../../src/shared/units.ts';
+import { MiB } from '../../src/shared/units.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 /** Each file is stored once, because most are the same in all builds: each build adds about 2 MB. */
 const cache = createCache('apps', { maxBytes: 48 * MiB });
-/** The longest build (ms). */
-const MAX_BUILD = 3 * Minute;
 
 /**
  * Builds a copy of the project, as `node build.mjs` would. If another file or an earlier run has built the same
@@ -24,31 +20,11 @@ const MAX_BUILD = 3 * Minute;
 export async function buildApp(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   // A build into an earlier one keeps its assets.
-  const key = existsSync(dist) ? undefined : toKey(folder);
-  if (key === undefined) return build({ root: folder, log: () => undefined });
-  const lock = join(tmpdir(), `spillway-build-${key}`);
-  try {
-    await acquire(lock);
-    if (await restore(key, dist)) return;
-    await build({ root: folder, log: () => undefined });
-    await store(key, dist);
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
-}
-
-/** Waits while another process builds the same sources. A lock of a killed process is too old. */
-async function acquire(lock: string): Promise<void> {
-  for (;;) {
-    try {
-      return mkdirSync(lock);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      const madeAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - madeAt > MAX_BUILD) rmSync(lock, { recursive: true, force: true });
-      else await sleep(100);
-    }
-  }
+  if (existsSync(dist)) return build({ root: folder, log: () => undefined });
+  const key = toKey(folder);
+  if (await restore(key, dist)) return;
+  await build({ root: folder, log: () => undefined });
+  await store(key, dist);
 }
 
 /** Identifies the input of a build: the stamp covers the sources, the lockfiles cover the packages. */

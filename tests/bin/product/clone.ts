@@ -1,4 +1,4 @@
-import { exec, execFileSync } from 'node:child_process';
+import { exec } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -59,11 +59,3 @@ export function createClone(): Clone {
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }
-
-export const hasGit = (() => {
-  try {
-    return execFileSync('git', ['--version']).length > 0;
-  } catch {
-    return false;
-  }
-})();

@@ -5,7 +5,7 @@ import { createPostgresDatabase } from '#engine/testing';
 import { followPage } from '../../support/guide.ts';
 import { createVisitor } from '../../support/owned-app.ts';
 import { startMailServer } from '../../support/receivers.ts';
-import { CHANGED, type Clone, createClone, hasGit, project } from './clone.ts';
+import { CHANGED, type Clone, createClone, project } from './clone.ts';
 
 /** Runs what the chapter of the guide adds to the accounts start. */
 const PIN_TEST = `import request from 'supertest';
@@ -46,7 +46,7 @@ describe('npm run own', () => {
   });
   afterAll(() => clone?.remove());
 
-  test.skipIf(!hasGit)('refuses if there are uncommitted changes, and removes nothing', async () => {
+  test('refuses if there are uncommitted changes, and removes nothing', async () => {
     await clone.run('git init');
     await expect(clone.run('npm run own -- --yes')).rejects.toThrow('There are uncommitted changes');
     expect(existsSync(join(clone.folder, 'src/shared/product/pages/cards/cards.tsx'))).toBe(true);
@@ -70,7 +70,7 @@ describe('npm run own', () => {
     // As in a larger repository, or after a push of changed files: the remote has a commit that is not Spillway's.
     const identity = '-c user.name=ada -c user.email=a@example.com';
     const push = `git init && git add . && git ${identity} commit -qm Shop && git update-ref refs/remotes/origin/main HEAD`;
-    if (hasGit) await clone.run(push);
+    await clone.run(push);
     const said = await clone.run('npm run own -- --yes');
     rmSync(join(clone.folder, '.git'), { recursive: true, force: true });
     expect(said).toContain('npm run new -- page /about');

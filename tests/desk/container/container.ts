@@ -72,31 +72,22 @@ export function startContainer({ image, data, env = {} }: ContainerOptions) {
     },
     /** Runs a command like `docker exec`. */
     exec,
-    /** Runs a script in the container with the image's Node, and parses its output as JSON. */
-    inside<T>(script: string) {
-      return toAnswer<T>(exec(['node', ...SCRIPT, script]));
-    },
     /** Runs a script with this machine's Node in the container's network. It survives the container. */
     async beside<T>(script: string) {
       const target = ['--target', String(requireFirst(outer)), '--net'];
-      const child = spawn(NSENTER, [...target, process.execPath, ...SCRIPT, script]);
+      const child = spawn(NSENTER, [...target, process.execPath, '--input-type=module', '--eval', script]);
       const [stdout, stderr, [status]] = await Promise.all([
         text(child.stdout),
         text(child.stderr),
         once(child, 'close'),
       ]);
-      return toAnswer<T>({ status, stdout, stderr });
+      if (status !== 0) throw new Error(`The script ended with ${status}: ${stderr}`);
+      return JSON.parse(stdout) as T; // scripts of tests print it
     },
   };
 }
 
-const SCRIPT = ['--input-type=module', '-e'];
 const NSENTER = whyNot() === undefined ? execFileSync('which', ['nsenter'], { encoding: 'utf8' }).trim() : '';
-
-function toAnswer<T>({ status, stdout, stderr }: { status: number | null; stdout: string; stderr: string }): T {
-  if (status !== 0) throw new Error(`The script ended with ${status}: ${stderr}`);
-  return JSON.parse(stdout) as T; // the scripts come from the tests
-}
 
 /** The child of `unshare`, which is now the server; undefined after its exit. Never 0, which would mean all tests. */
 function findFirst({ pid }: ChildProcess): number | undefined {

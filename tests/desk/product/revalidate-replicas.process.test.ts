@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startServer } from '../../support/e2e-server.ts';
-import { useEmptyDesk } from '../support/use-postgres.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 
 it('revalidate() renders a page again on every replica', async () => {
-  const settings = { DESK_DATABASE_URL: await useEmptyDesk(), OPERATOR_TOKEN: 'a-token-for-this-test-only' };
+  const settings = { DESK_DATABASE_URL: await createPostgresDatabase(), OPERATOR_TOKEN: 'a-token-for-this-test-only' };
   const replicas = await Promise.all([startServer(settings), startServer(settings)]);
   onTestFinished(() => void Promise.all(replicas.map((replica) => replica.stop())));
   const times = () =>

@@ -9,9 +9,9 @@ import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
 import type { NotificationRules } from '../../../src/desk/server/store/store-context.ts';
 import type { Failure } from '../../../src/server/errors/failure.ts';
 import { Hour } from '../../../src/shared/units.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 import { createTestLog } from '../../support/test-log.ts';
 import { createFailure, TEST_RETENTION } from './desk.ts';
-import { useEmptyDesk } from './use-postgres.ts';
 
 /** Opens a store and its driver, which are removed at the end of the test. */
 export type OpenTestStore = (rules?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
@@ -20,7 +20,7 @@ export type OpenTestStore = (rules?: NotificationRules) => Promise<{ store: Stor
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
   const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
     SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
-    PostgreSQL: async () => openPostgres(await useEmptyDesk()),
+    PostgreSQL: async () => openPostgres(await createPostgresDatabase()),
   };
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
     say(async (rules) => {

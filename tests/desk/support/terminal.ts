@@ -1,8 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
+import { migrate } from '../../../src/desk/server/store/schema.ts';
 import { runTerminal } from '../../../src/desk/server/terminal/run-terminal.ts';
 import { createFolder } from '../../support/folder.ts';
-import { useEmptyDesk } from './use-postgres.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 
 export interface Said {
   readonly code: number;
@@ -14,7 +16,14 @@ export type Env = Readonly<Record<string, string>>;
 
 /** Settings of a desk in a new folder. */
 export const sqliteEnv = async (more: Env = {}): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished), ...more });
-export const postgresEnv = async (more: Env = {}) => sqliteEnv({ DESK_DATABASE_URL: await useEmptyDesk(), ...more });
+/** The same, with an empty desk in PostgreSQL. */
+export async function postgresEnv(): Promise<Env> {
+  const url = await createPostgresDatabase();
+  const driver = openPostgres(url);
+  await migrate(driver);
+  await driver.close();
+  return sqliteEnv({ DESK_DATABASE_URL: url });
+}
 
 export const DATABASES = [
   ['SQLite', sqliteEnv],

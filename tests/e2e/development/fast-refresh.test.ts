@@ -12,6 +12,8 @@ const HOME = `${PRODUCT}/pages/home.tsx`;
 const BUTTON = `${PRODUCT}/ui/button.tsx`;
 const ROOT = `${PRODUCT}/pages/root.tsx`;
 const SHEET = `${PRODUCT}/pages/home.module.css`;
+const COMPOSED = `${PRODUCT}/pages/base.module.css`;
+const TABLE = `${PRODUCT}/routes.tsx`;
 const WORDS = 'src/server/product/words.ts';
 const PAGES = 'src/server/product/pages/index.ts';
 
@@ -116,7 +118,9 @@ describe('an edit', () => {
     app.edit(`${PRODUCT}/use-label.ts`, "'theme '", "'the theme is '");
     app.edit(ROOT, 'value="blue"', 'value="green"');
     const sheet = app.read(SHEET).replace('rgb(1, 2, 3)', 'rgb(4, 5, 6)');
-    app.write(SHEET, `.note { color: rgb(7, 8, 9) }\n${sheet}\nbody } {}`);
+    app.write(COMPOSED, '.base { letter-spacing: 1px }');
+    const note = ".note { composes: base from './base.module.css'; color: rgb(7, 8, 9) }";
+    app.write(SHEET, `${note}\n${sheet}\nbody } {}`);
     app.edit(HOME, '<p>{seen}</p>', '<p id="note" className={styles.note}>{seen}</p>');
     app.write(`${PRODUCT}/parts/part.tsx`, 'export const Part = () => <i>a part</i>;\n');
     app.edit(HOME, 'export default', "import { Part } from '../parts/part.tsx';\nexport default");
@@ -132,6 +136,8 @@ describe('an edit', () => {
     const sheets = page.locator('link[rel="stylesheet"]');
     await poll(() => sheets.count()).toBe(1);
     await poll(async () => (await fetch(app.url)).text()).toContain(await sheets.getAttribute('href'));
+    app.edit(COMPOSED, '1px', '2px');
+    await poll(() => page.locator('#note').evaluate((found) => getComputedStyle(found).letterSpacing)).toBe('2px');
   });
 
   test('that is saved in two steps, the first of which empties the file, is shown without losing state', async () => {
@@ -276,6 +282,8 @@ describe('a failure', () => {
     expect(app.output()).not.toContain('modules-apart');
     app.write(HOME, home.replace('{ Button }', 'Button'));
     await expectProblem('for import "default"', /home\.tsx:3:\d+ \(open/);
+    app.write(HOME, home.replaceAll('useData', 'useDate'));
+    await expectProblem('No matching export in "src/shared/index.ts" for import "useDate"', 'home.tsx:2:10 (open');
     app.write(HOME, `import 'not-installed';\n${home}`);
     await expectProblem('Could not resolve "not-installed"', 'npm install --save-prod not-installed');
     app.write(HOME, home);
@@ -312,6 +320,9 @@ describe('a failure', () => {
     app.edit(WORDS, 'export', "throw new Error('not today');\nexport");
     await expectProblem('The server did not start', 'not today', 'src/server/product/words.ts:1');
     expect((await fetch(app.url)).status).toBe(200);
+    app.edit(TABLE, './pages/other.tsx', './pages/otehr.tsx');
+    await expectProblem(/Could not resolve ".*pages\/otehr\.tsx"/, 'routes.tsx:9:');
+    app.edit(TABLE, './pages/otehr.tsx', './pages/other.tsx');
     app.edit(PAGES, 'other: null', 'otehr: null');
     app.edit(WORDS, "throw new Error('not today');\n", '');
     await expectProblem(

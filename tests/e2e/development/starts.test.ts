@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { shareBrowser, watch } from '../../support/browser.ts';
+import { exchanged } from '../site.ts';
 import { type DevApp, PATIENCE, startDevApp } from './dev-app.ts';
 
 const INDEX = 'src/server/product/index.ts';
+const PRODUCT = 'src/shared/product';
 
 let app: DevApp;
 
@@ -11,6 +14,18 @@ beforeAll(async () => {
     'dist-dev/server/product-OLD.js': '', // as of an earlier run
     'legacy/app.js': "module.exports = require('express')();",
     'legacy/package.json': '{ "type": "commonjs" }',
+    'src/server/product/build.mjs': `const own = {
+  name: 'own',
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /\\.loud\\.tsx$/ }, () => ({ contents: 'export const Loud = () => <i>LOUD</i>;', loader: 'tsx' }));
+    onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: 'virtual', pluginData: { value: 7 } }));
+    onLoad({ filter: /.*/, namespace: 'virtual' }, ({ pluginData }) => ({
+      contents: 'export const store = { value: ' + pluginData.value + ' };',
+    }));
+  },
+};
+export default { plugins: [own] };
+`,
     [INDEX]: `import { defineProduct } from '#engine/server';
 import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
@@ -24,8 +39,8 @@ afterEach(({ task }) => (task.result?.state === 'fail' ? app.reset() : undefined
 afterAll(() => app?.stop());
 
 /** Sees the page of the last edit. */
-async function expectServed(words: string): Promise<void> {
-  const read = async () => (await fetch(app.url, { signal: AbortSignal.timeout(2000) })).text();
+async function expectServed(words: string, path = '/'): Promise<void> {
+  const read = async () => (await fetch(app.url + path, { signal: AbortSignal.timeout(2000) })).text();
   await expect.poll(() => read().catch(String), { timeout: PATIENCE }).toContain(words);
 }
 
@@ -71,6 +86,51 @@ export const later = () => import('of-parts');`,
     "import { made } from 'a-guest';\nexport const words = 'made an ' + made;\n",
   );
   await expectServed('made an object');
+});
+
+test('a page has the same modules in the browser as on the server: packages, files, sheets, and what plugins load', async () => {
+  app.write('../node_modules/of-commonjs/package.json', '{ "main": "main.js" }');
+  app.write(
+    '../node_modules/of-commonjs/main.js',
+    "module.exports = () => 'called'; module.exports.named = 'named'; exports = module.exports; exports.count = 0; exports.next = () => ++exports.count;",
+  );
+  app.write('../node_modules/of-modules/package.json', '{ "exports": "./main.mjs" }');
+  app.write('../node_modules/of-modules/main.mjs', "export { next } from 'of-commonjs'; export default 'by default';");
+  app.write(`${PRODUCT}/again.ts`, "export { next } from 'of-modules'; export { store as same } from 'virtual:store';");
+  app.write(`${PRODUCT}/pages/data.json`, '{ "name": "value" }');
+  app.write(`${PRODUCT}/pages/image.svg`, '<svg/>');
+  app.write(`${PRODUCT}/ui/part.loud.tsx`, '');
+  app.write(
+    `${PRODUCT}/pages/other.tsx`,
+    `import called, { named } from 'of-commonjs';
+import * as all from 'of-commonjs';
+import byDefault from 'of-modules';
+import { store } from 'virtual:store';
+import { next, same } from '../again.ts';
+import { Loud } from '../ui/part.loud.tsx';
+import data, { name } from './data.json';
+import styles from './home.module.css';
+import image from './image.svg';
+
+next();
+store.value += 1;
+const seen = [called(), named, all.count, all.default === called, byDefault, same.value, data, name, image, styles.title];
+export default function Other() {
+  return <main title={JSON.stringify(seen)}><Loud /></main>;
+}
+`,
+  );
+  await expectServed('LOUD', '/other');
+  const page = await (await shareBrowser()).newPage({ baseURL: app.url });
+  const { complaints } = await watch(page);
+  await page.goto('/other');
+  await exchanged(page);
+  expect(JSON.parse((await page.locator('main', { hasText: 'LOUD' }).getAttribute('title')) ?? '')).toEqual([
+    ...['called', 'named', 1, true, 'by default', 8, { name: 'value' }, 'value'],
+    ...[expect.stringMatching(/^\/assets\/image-\w+\.svg$/), expect.stringMatching(/^home_\w+_title$/)],
+  ]);
+  expect(complaints).toEqual([]); // of a hydration, too
+  await page.close();
 });
 
 test('an edit of a file outside of src is built, because the build reads it', async () => {

@@ -27,14 +27,6 @@ async function toLines(deferred: AsyncIterable<string> | undefined): Promise<str
   return lines;
 }
 
-function createAborter() {
-  let listener: ((reason: unknown) => void) | undefined;
-  const onAbort: EncodeOptions['onAbort'] = (heard) => {
-    listener = heard;
-  };
-  return { onAbort, abort: (reason: unknown) => listener?.(reason), hasListener: () => listener !== undefined };
-}
-
 const tick = (ms = 0) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const anyText = fc.oneof(
@@ -258,21 +250,6 @@ describe('promises', () => {
     expect(((await received.outer) as { one: unknown }).one).toBe(received.a);
   });
 
-  it('have the fields that use() reads before their handlers run', async () => {
-    const { head, deferred } = encode({ ok: Promise.resolve(7), bad: Promise.reject(new Error('x')) }, options);
-    const decoder = createDecoder();
-    const { ok, bad } = decoder.head(head) as { ok: DeferredPromise; bad: DeferredPromise };
-    expect([ok.status, bad.status, decoder.pending]).toEqual(['pending', 'pending', 2]);
-    const seen: unknown[] = [];
-    void ok.then(() => seen.push(ok.status, ok.value));
-    for await (const line of deferred ?? []) decoder.deferred(line);
-    expect([ok.status, ok.value, bad.status]).toEqual(['fulfilled', 7, 'rejected']);
-    expect(bad.reason).toEqual(new WireFailure(FAILURE));
-    await ok;
-    expect(seen).toEqual(['fulfilled', 7]);
-    await expect(bad).rejects.toBe(bad.reason);
-  });
-
   it('inside a value that cannot be sent cost the other values nothing', async () => {
     const inner = tick(1).then(() => 'inner');
     const value = {
@@ -294,26 +271,6 @@ describe('promises', () => {
     expect(await toLines(encode(Promise.reject(new Error('x')), broken).deferred)).toEqual([
       '[0,1,{"d":{"kind":"failure","status":500}}]',
     ]);
-  });
-
-  it('are rejected with the reason of an abort if they are pending', async () => {
-    const aborter = createAborter();
-    const ended = new Error('ended');
-    const told: unknown[] = [];
-    const toError: EncodeOptions['toError'] = (error) => {
-      told.push(error);
-      return { kind: 'failure', status: 500 };
-    };
-    const pending = () => new Promise(() => {});
-    const { deferred } = encode([Promise.resolve(1), pending(), pending()], { toError, onAbort: aborter.onAbort });
-    setTimeout(() => aborter.abort(ended), 5);
-    expect(await toLines(deferred)).toEqual([
-      '[0,0,{"d":1}]',
-      '[1,1,{"d":{"kind":"failure","status":500}}]',
-      '[2,1,{"d":{"kind":"failure","status":500}}]',
-    ]);
-    expect(told).toEqual([ended, ended]);
-    expect(aborter.hasListener()).toBe(false);
   });
 
   it('are rejected by abort, including later ones', async () => {

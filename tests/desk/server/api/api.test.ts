@@ -48,12 +48,6 @@ describe('a caller', () => {
     expect((await site.get('/desk').set(named)).status).toBe(200);
     expect((await site.get('/api/desk/incidents', cookie).set(named)).status).toBe(401);
   });
-
-  it('is the author of its changes', async () => {
-    const { ask, site } = await start();
-    await ask('patch', PATH, { body: RESOLVED, token: '', headers: { Authorization: `bearer ${token}` } });
-    expect(await site.store.history.listChanges(`${DIGEST}@test`, 9)).toMatchObject([{ author: 'ada' }]);
-  });
 });
 
 describe('an incident', () => {

@@ -97,14 +97,4 @@ describe('the database file', () => {
       other.close();
     });
   });
-
-  it.each([
-    ['a value of an unsupported type', 'INSERT INTO desk_meta (name, value) VALUES (?, ?)', [{}, 'x'], 'value'],
-    ['a constraint', "INSERT INTO desk_meta (name, value) VALUES ('x', NULL)", [], 'value'],
-    ['a missing table', 'SELECT * FROM desk_none', [], 'refused'],
-  ])('fails only the query that is about %s', async (_what, statement, values, reason) => {
-    const { driver, store } = await open(':memory:');
-    await expect(driver.run(statement, values as never)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
-    await store.check();
-  });
 });
