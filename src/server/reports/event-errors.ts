@@ -13,6 +13,9 @@ import { type ReportScrubber, type ReportSender, toScrubbed } from './report-par
 /** The longest name of a script (UTF-16 code units). */
 const MAX_FILE_LENGTH = 500;
 
+/** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
+const BOUNDARY = /^React ErrorBoundary /;
+
 /**
  * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
  * both. An event without an error (a message) becomes a `NonError`.
@@ -20,17 +23,15 @@ const MAX_FILE_LENGTH = 500;
 export function readEventErrors(event: JsonRecord, sender: ReportSender) {
   const { scrubber } = sender;
   const values = toList(toRecord(event.exception).values).filter(isRecord);
-  const chain = toChain(values.slice(-MAX_REPORTED_ERRORS * 5)).slice(0, MAX_REPORTED_ERRORS);
-  const errors = chain.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender));
+  const chain = toChain(values.slice(-MAX_REPORTED_ERRORS * 5));
+  const boundary = chain.find(isBoundary);
+  const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_REPORTED_ERRORS);
+  const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender));
   return {
     /** Outermost first. */
     errors: errors.length > 0 ? errors : [toMessageRecord(event, scrubber)],
     /** React's components, innermost first, if the event has them. */
-    // Twice the length that is kept, because the text is cut after it is scrubbed.
-    componentStack: toCleanText(
-      toRecord(toRecord(event.contexts).react).componentStack,
-      2 * MAX_COMPONENT_STACK_LENGTH,
-    ),
+    componentStack: findComponentStack(event, boundary),
   };
 }
 
@@ -76,6 +77,10 @@ function childrenOf(value: JsonRecord, values: readonly JsonRecord[]): JsonRecor
   return values.filter((other) => other !== value && toRecord(other.mechanism).parent_id === id);
 }
 
+function isBoundary(value: JsonRecord): boolean {
+  return typeof value.type === 'string' && BOUNDARY.test(value.type);
+}
+
 function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender: ReportSender): ErrorRecord {
   const synthetic = toRecord(value.mechanism).synthetic === true;
   return {
@@ -114,4 +119,17 @@ function toFrame(frame: JsonRecord, sender: ReportSender): StackFrame {
     function: name === '?' ? '' : name.replace(/^async /, ''),
     async: isAsync || undefined,
   };
+}
+
+function findComponentStack(event: JsonRecord, boundary: JsonRecord | undefined): string | undefined {
+  const given = toRecord(toRecord(event.contexts).react).componentStack ?? toRecord(event.extra).componentStack;
+  // Twice the length that is kept, because the text is cut after it is scrubbed.
+  const stack = toCleanText(given, 2 * MAX_COMPONENT_STACK_LENGTH);
+  if (stack !== undefined || !boundary) return stack;
+  const names = toList(toRecord(boundary.stacktrace).frames)
+    .slice(-MAX_REPORTED_FRAMES)
+    .reverse()
+    .map((frame) => toLine(toRecord(frame).function, MAX_FUNCTION_LENGTH))
+    .filter((name) => name !== undefined && name !== '?');
+  return names.length > 0 ? names.map((name) => `\n    at ${name}`).join('') : undefined;
 }

@@ -152,11 +152,12 @@ function readTime(timestamp: unknown, maxAge = MAX_REPORT_AGE): number {
 }
 
 function readRequest(event: JsonRecord, sender: ReportSender): RequestRecord | undefined {
-  const address = toLine(toRecord(event.request).url, MAX_URL_LENGTH);
+  const { url, method } = toRecord(event.request);
+  const address = toLine(url, MAX_URL_LENGTH);
   if (!address || !/^https?:\/\//i.test(address)) return undefined;
   const { userAgent: agent, credentials, scrubber } = sender;
   return {
-    method: 'GET',
+    method: typeof method === 'string' && /^[A-Z]{3,7}$/.test(method) ? method : 'GET',
     url: scrubber.url(address),
     headers: agent ? { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } : undefined,
     credentials: credentials.map((name) => scrubber.text(name)),
@@ -213,8 +214,8 @@ function isScalar(value: unknown): value is string | number | boolean {
 /** Reads the rest of the event: how the SDK caught the error, browser and device, and data from the product. */
 function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, unknown> | undefined {
   const { trace: _trace, react, ...contexts } = toFields(event.contexts, MAX_READ_FIELDS);
-  const { componentStack: _, ...said } = toFields(react, MAX_READ_FIELDS);
-  const extra = toFields(event.extra, MAX_EXTRA_FIELDS);
+  const { componentStack: _inContext, ...said } = toFields(react, MAX_READ_FIELDS);
+  const { componentStack: _inExtra, ...extra } = toFields(event.extra, MAX_EXTRA_FIELDS);
   const more = { ...contexts, ...(Object.keys(said).length > 0 && { react: said }) };
   const all = { ...extra, ...readVia(event), ...(Object.keys(more).length > 0 && { contexts: more }) };
   return Object.keys(all).length > 0 ? { ...toRecord(scrubber.value(all)) } : undefined;

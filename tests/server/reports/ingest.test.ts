@@ -221,6 +221,16 @@ it.each<[what: string, event: { values?: object[]; [key: string]: unknown }, fai
   ],
   ['a message without an error', { message: 'said' }, { errors: [{ class: 'NonError', message: 'said' }] }],
   [
+    "the component stack, without the error that React's SDK adds for it",
+    {
+      values: [
+        { type: 'React ErrorBoundary E', stacktrace: { frames: [{ function: 'App' }, { function: 'Cart' }] } },
+        { type: 'E' },
+      ],
+    },
+    { errors: [{ class: 'E' }], componentStack: '\n    at Cart\n    at App' },
+  ],
+  [
     'no control characters except line breaks and tabs',
     { values: [{ type: 'E\u0000\u001b[31m', value: 'a\u001b[2J\nb\u0085\tc' }] },
     { errors: [{ class: 'E [31m', message: 'a [2J\nb \tc' }] },

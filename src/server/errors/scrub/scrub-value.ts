@@ -9,6 +9,8 @@ const MAX_SCRUBBED_DEPTH = 12;
 const MAX_FLAT = 200;
 /** Values in total (count). */
 const MAX_SCRUBBED_NODES = 5000;
+/** Larger bigints are not written out: that takes longer than anything else here. */
+const MAX_BIGINT = 10n ** 40n;
 /** Text in total (UTF-16 code units): more than a report can hold. */
 const MAX_SCRUBBED_TEXT = 256 * KiB;
 
@@ -42,7 +44,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber, maxNodes = M
       case 'number':
         return Number.isFinite(value) ? toNumber(value) : String(value);
       case 'bigint':
-        return `${toText(String(value))}n`;
+        return -MAX_BIGINT < value && value < MAX_BIGINT ? `${toText(String(value))}n` : '[bigint]';
       case 'symbol':
         return toText(String(value));
       case 'function':
