@@ -98,8 +98,9 @@ export async function renderForEveryone<Page>(
   }
 }
 
-/** React's script that keeps a form whose action is a function until the page is hydrated. */
-const REPLAY_SCRIPT = /<script[^>]*>addEventListener\("submit",[^<]*"javascript:throw [^<]*<\/script>/;
+/** Among these is React's script that keeps a form whose action is a function until the page is hydrated. */
+const SUBMIT_SCRIPT = /<script[^<>]*>addEventListener\("submit",[^<]*<\/script>/g;
+const REPLAYED = '"javascript:throw ';
 
 /** Receives a page that is cached. */
 export class MemoryTarget implements PageTarget {
@@ -110,7 +111,8 @@ export class MemoryTarget implements PageTarget {
   get bytes(): Buffer {
     const bytes = Buffer.concat(this.#parts);
     const html = bytes.toString();
-    return REPLAY_SCRIPT.test(html) ? Buffer.from(html.replace(REPLAY_SCRIPT, '')) : bytes;
+    if (!html.includes(REPLAYED)) return bytes;
+    return Buffer.from(html.replace(SUBMIT_SCRIPT, (script) => (script.includes(REPLAYED) ? '' : script)));
   }
 
   write(bytes: Buffer): boolean {
