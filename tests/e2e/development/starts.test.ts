@@ -168,7 +168,7 @@ test.runIf(process.platform === 'linux')('edits are built after the process of e
   for (const words of ['after its end', 'after its second end']) {
     endService();
     app.write('src/server/product/words.ts', `export const words = '${words}';\n`);
-    app.edit('src/shared/product/pages/other.tsx', '</h1>', '!</h1>');
+    app.write(`${PRODUCT}/pages/other.tsx`, `export default () => <h1>${words}</h1>;\n`); // for the build of the client
     await expectServed(words);
   }
   expect(app.output()).toContain('The process of esbuild has ended. Starting another one.');
