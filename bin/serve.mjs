@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { hasCurrentBuild } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -16,7 +15,7 @@ export async function serve() {
   // A check is about what is built, perhaps of a running server, whose files a build would replace.
   const isCheck = process.argv.includes('--check') && existsSync(join(root, 'dist/manifest.json'));
   // An image contains `dist` but no sources, so there is nothing to build or compare.
-  const isOld = existsSync(`${root}/src`) && !hasCurrentBuild(root);
+  const isOld = existsSync(`${root}/src`) && !(await hasCurrentBuild());
   if (isCheck && isOld) console.log('warning: The build is not of these sources. `npm start` builds them.');
   if (!isCheck && isOld) {
     console.error('Building. The first time takes longest.');
@@ -35,6 +34,11 @@ export async function serve() {
   }
   // As a URL, which the compiler does not follow: it would check the whole bundle.
   await import(new URL('../dist/server/main.js', import.meta.url).href);
+}
+
+async function hasCurrentBuild() {
+  const file = new URL('../dist/server/stamp.js', import.meta.url);
+  return existsSync(file) && (await import(file.href)).hasCurrentBuild(root);
 }
 
 /**

@@ -8,14 +8,17 @@ import { dirname, join, relative } from 'node:path';
  * @returns {string[]} sorted paths of all files in the folder and below, relative to it, with forward slashes; empty if
  *   the folder does not exist
  */
-export function listFiles(folder, isLeftOut = () => false, prefix = '') {
-  if (!existsSync(folder)) return [];
-  const found = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = prefix + entry.name;
-    if (isLeftOut(path)) return [];
-    if (entry.isDirectory()) return listFiles(join(folder, entry.name), isLeftOut, `${path}/`);
-    return entry.isFile() ? [path] : [];
-  });
+export function listFiles(folder, isLeftOut = () => false) {
+  const found = [];
+  function add(prefix) {
+    for (const entry of readdirSync(`${folder}/${prefix}`, { withFileTypes: true })) {
+      const path = prefix + entry.name;
+      if (isLeftOut(path)) continue;
+      if (entry.isDirectory()) add(`${path}/`);
+      else if (entry.isFile()) found.push(path);
+    }
+  }
+  if (existsSync(folder)) add('');
   return found.sort();
 }
 

@@ -17,7 +17,7 @@ export function listLinkedPackages(root) {
     const { dependencies = {} } = existsSync(file) ? readJson(file) : {};
     for (const name of Object.keys(dependencies)) {
       const path = findPackage(name, folder);
-      const linked = path && realpathSync(path);
+      const linked = path && realpathSync.native(path); // the other one looks at each folder of the path
       if (linked && !isInstalled(linked)) found.add(linked);
     }
   }

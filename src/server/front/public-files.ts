@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, extname, join, relative, sep } from 'node:path';
+import { basename, extname, join, sep } from 'node:path';
 import type { Logger } from 'pino';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../limits.ts';
@@ -104,9 +104,8 @@ export function indexPublicFiles(dist: string, log?: Pick<Logger, 'warn'>): Read
 
 function listPaths(directory: string): ReadonlySet<string> {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return new Set(
-    entries.map(({ parentPath, name }) => relative(directory, join(parentPath, name)).split(sep).join('/')),
-  );
+  const start = directory.length + 1;
+  return new Set(entries.map(({ parentPath, name }) => join(parentPath, name).slice(start).split(sep).join('/')));
 }
 
 function readPublicFiles(directory: string, paths: ReadonlySet<string>): Map<string, PublicFile> {
