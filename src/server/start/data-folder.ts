@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StartError } from '../start-error.ts';
 import type { Tracker } from '../tracker/tracker.ts';
@@ -17,8 +17,11 @@ type WrittenFiles = Tracker['files'];
 
 const NOTHING: WrittenFiles = { folder: '', files: [] };
 
-/** Errors that do not mean a full disk: a wrong owner, a read-only mount, or a file in place of a folder. */
-const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+/**
+ * Errors that do not mean a full disk: a wrong owner, a read-only mount, a file in place of a folder, a system's folder
+ * such as `/proc`, or a path that cannot exist.
+ */
+const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ELOOP', 'ENAMETOOLONG']);
 
 /**
  * Creates the folder. Call it before anything is stored there. A full disk does not stop the start: space can become
@@ -34,12 +37,16 @@ export function requireDataFolder(dataDir: string, written = NOTHING): void {
 }
 
 /**
- * Checks the same without creating anything. If the folder does not exist yet, it checks the nearest parent that does.
+ * Checks the same and leaves nothing behind. If the folder does not exist yet, it checks the nearest parent that does.
  *
  * @throws UnwritableFolderError
  */
 export function requireWritable(dataDir: string, written = NOTHING): void {
-  orRefuse(`The folder ${dataDir} (DATA_DIR)`, () => requireAccess(dataDir, written));
+  orRefuse(`The folder ${dataDir} (DATA_DIR)`, () => {
+    requireAccess(dataDir, written);
+    // `/proc` gives root access, but no folder can be created there.
+    rmdirSync(mkdtempSync(join(findExisting(dataDir), 'check-')));
+  });
 }
 
 /** Returns the folder or its nearest existing parent. @param path absolute */

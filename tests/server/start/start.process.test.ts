@@ -87,6 +87,17 @@ describe('a failed start', () => {
     });
   });
 
+  it.runIf(process.platform === 'linux')('names a data folder in a place of the system, with its error', () => {
+    for (const args of [[], ['--check']]) {
+      const { status, stdout, stderr } = start({ DATA_DIR: '/proc/data' }, MAIN, [], args);
+      expect(status).toBe(1);
+      expect(stdout + stderr).toMatch(
+        /The folder \/proc\/data \(DATA_DIR\) cannot be written to \(E\w+\)\. Let this user /,
+      );
+      expect(stdout + stderr).not.toContain('Free disk space');
+    }
+  });
+
   it('asks you to build first if there is no build', () => {
     const folder = createFolder(onTestFinished);
     mkdirSync(join(folder, 'dist'));
