@@ -21,7 +21,7 @@ export async function loadApp<Own extends object, Shared extends object>({
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
-  requireOwnPaths(tree, family);
+  requireOwnPaths(tree, { isTaken: server.isTaken, family });
   const modules = await loadModules(tree.definitions, family);
   return {
     tree,
@@ -62,11 +62,18 @@ function explainLoad(id: string, error: unknown): never {
   throw explained;
 }
 
-/** @throws WiringError for two routes that have URLs in common: one of them would never be shown there */
-function requireOwnPaths({ definitions, branchOf }: RouteTree, family = 'product'): void {
+/** @throws WiringError for a route that would never be shown at one of its URLs: another route has it, or the server */
+function requireOwnPaths(
+  { definitions, branchOf }: RouteTree,
+  { isTaken, family = 'product' }: Pick<PagesOptions['server'], 'isTaken'> & Pick<PageApp, 'family'>,
+): void {
   const owners = new Map<string, RouteDefinition>();
   for (const route of definitions.values()) {
     for (const form of listForms(route.path ?? '')) {
+      if (isTaken?.(form))
+        throw new WiringError(
+          `The route "${route.id}" ('${route.path}') in src/shared/${family}/routes.tsx would never be shown, because the server itself answers ${form}. Give the route another path.`,
+        );
       const owner = owners.get(form);
       owners.set(form, route);
       if (!owner || branchOf(route.id).includes(owner.id)) continue; // around the route, or the route itself

@@ -128,6 +128,18 @@ export function isTakenPath(path: string): boolean {
 }
 
 /**
+ * Returns a function that tells whether a page with this path could never be reached. Pages below `/api` can.
+ *
+ * @param exact more paths that the server answers
+ * @param below more paths that it answers with everything below them
+ */
+export function createIsUnreachable(exact: readonly string[], below: readonly string[]): (path: string) => boolean {
+  const paths = new Set<string>([...PROBE_PATHS, ...exact]);
+  const isBelow = createOwnsPath({ paths: [DATA_PREFIX, ...below] });
+  return (path) => paths.has(path) || isBelow(path);
+}
+
+/**
  * Returns the page's own URL from that of its page data, with or without a query; `undefined` for any other URL.
  *
  * @param base the path that all pages of the app share (`/admin`), empty for none

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
 import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
 import { SETTINGS } from '../config.ts';
 import type { Product } from '../define-product.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
 import { loadExistingApp } from '../front/existing-app.ts';
+import { CHECK_PATH } from '../front/fixed-paths.ts';
 import { InFlight } from '../front/in-flight.ts';
 import { openOverload } from '../front/overload.ts';
 import type { Upgrades } from '../front/upgrades.ts';
@@ -14,6 +16,7 @@ import { createPages } from '../pages/page-handlers.ts';
 import { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 import { createAppLog } from '../request/app-log.ts';
 import type { Origins } from '../request/origins.ts';
+import { createIsUnreachable } from '../request/paths.ts';
 import { listMisspelled } from '../settings.ts';
 import type { PageReporting, Tracker } from '../tracker/tracker.ts';
 import { type Basics, readBasics } from './basics.ts';
@@ -149,6 +152,13 @@ async function openProduct<Settings, Services, Own extends object>(
         },
       },
       limiter,
+      isTaken: createIsUnreachable(
+        [CHECK_PATH, config.tunnelPath, reportPath],
+        [
+          ...(product.existingApp ? [] : [ASSET_PREFIX.slice(0, -1)]), // an app's assets can be there, and pages too
+          ...(config.deskPort === undefined ? (tracker?.paths ?? []) : []),
+        ],
+      ),
     },
     settings: { isSecret: false, compression: config.compression },
   });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { WiringError } from '../../../src/server/errors/wiring-error.ts';
 import { requireBothHalves } from '../../../src/server/pages/load-app.ts';
+import { createIsUnreachable } from '../../../src/server/request/paths.ts';
 import { startPages } from '../../support/pages-app.tsx';
 
 it.each([
@@ -77,6 +78,24 @@ it.each<[string, `/${string}`, `/${string}`]>([
     ),
   );
 });
+
+it.each<`/${string}`>(['/livez', '/:lang?/metrics', '/_check', '/_report', '/_data/*', '/Desk/mine', '/assets/:name'])(
+  'names a route at %s, which the server itself answers',
+  async (path) => {
+    const isTaken = createIsUnreachable(['/_check', '/_report'], ['/desk', '/assets']);
+    await expect(startPages([{ id: 'lost', path }], { isTaken })).rejects.toThrow(
+      `The route "lost" ('${path}') in src/shared/product/routes.tsx would never be shown, because the server itself answers ${path.replace('/:lang?', '').replace(':name', ':')}. Give the route another path.`,
+    );
+  },
+);
+
+it.each<`/${string}`>(['/livez/today', '/api/guide', '/:any/:other', '/*', '/desks', '/_database'])(
+  'accepts a route at %s',
+  async (path) => {
+    const isTaken = createIsUnreachable([], ['/desk']);
+    await startPages([{ id: 'found', path }], { isTaken });
+  },
+);
 
 it('accepts paths of which one is more exact, and the path of the route around', async () => {
   const paths = ['/', '/:lang', '/:lang/live', '/live', '/files', '/files/*', '/tab/:a?/:b?', '/:a/:b/:c'] as const;
