@@ -38,10 +38,13 @@ export async function compileModule(file, source, lang, path, listExports) {
     ` $RefreshSig$ = globalThis.__spillway.createSignature;globalThis.__spillway.evaluated.add(${name});`;
   const facts = readFacts(code);
   let text = head + code;
+  // A name that the module exports itself is not one of `export *`.
+  const taken = new Set(readNames(code).exports.map(({ exportName }) => exportName.name));
   for (const specifier of facts.stars.filter((other) => !other.startsWith('.'))) {
-    const names = await listExports(specifier);
+    const names = (await listExports(specifier)).filter((name) => !taken.has(name));
+    for (const name of names) taken.add(name);
     const from = JSON.stringify(specifier);
-    text = text.replace(`export * from ${from};`, `export { ${names.join(', ')} } from ${from};`);
+    text = text.replace(`export * from ${from};`, () => `export { ${names.join(', ')} } from ${from};`);
   }
   const input = await readInputMap(path, source);
   const toSource = input ? remapping([map, input], () => null) : { ...map, sources: [basename(file)] };

@@ -7,6 +7,7 @@ import { toRelative as toRelativeTo } from '../files.mjs';
 import { sheetFile } from '../styles.mjs';
 import { inBase, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
+import { listCommonNames } from './star-names.mjs';
 
 const urlFolder = '/_dev/modules/';
 /** Plugin data of imports that esbuild resolves. */
@@ -147,9 +148,11 @@ export function createModuleLoader(root, options, { wiring, table, outdir }) {
       splitting: false,
     });
     const names = Object.values(metafile.outputs).flatMap((output) => (output.entryPoint ? output.exports : []));
-    if (names.length === 0)
-      throw new Error(`"export * from '${specifier}'" needs an ES module. List the names instead.`);
-    return names;
+    const [file] = metafile.inputs['<stdin>'].imports;
+    const all = file ? [...(await listCommonNames(root, metafile.inputs, file.path)).union(new Set(names))] : names;
+    if (all.length === 0)
+      throw new Error(`"export * from '${specifier}'" finds no names in the package. List the names instead.`);
+    return all;
   }
 
   /** @returns {Promise<[string, Module][]>} */

@@ -149,7 +149,9 @@ function toLoadable(outputs) {
     const changed = text
       .replaceAll('"/product-', '"./product-')
       .replace(/\bimport\("\.\/([^"]+)"\)/g, (all, name) => (names.has(name) ? `${all}.then((it) => it.default)` : all))
-      .replace(/(__toESM\(require_from_base\d*\(\)), 1\)/g, '$1)');
+      .replace(/(__toESM\(require_from_base\d*\(\)), 1\)/g, '$1)')
+      // `export *` copies own names, and those of a file of the base are in its prototype.
+      .replace(/(__reExport\(\w+, )(__toESM\(require_from_base\d*\(\)\))/g, '$1Object.getPrototypeOf($2)');
     return { path, contents: Buffer.from(changed) };
   });
   return [...loadable, ...outputs.filter(({ path }) => !path.endsWith('.js'))];

@@ -128,7 +128,7 @@ export function isTakenPath(path: string): boolean {
 }
 
 /**
- * Returns a function that tells whether a page with this path could never be reached. Pages below `/api` can.
+ * Creates a predicate for paths at which no page can be reached. Pages below `/api` can.
  *
  * @param exact more paths that the server answers
  * @param below more paths that it answers with everything below them

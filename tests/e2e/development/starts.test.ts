@@ -133,6 +133,47 @@ export default function Other() {
   await page.close();
 });
 
+test('`export *` of a package has the names of its CommonJS parts, and a name that the module exports too is there once', async () => {
+  app.write('../node_modules/of-parted/package.json', '{ "main": "main.js" }');
+  app.write(
+    '../node_modules/of-parted/main.js',
+    `"use strict";
+Object.defineProperty(exports, '__esModule', { value: true });
+exports.default = 'not starred';
+Object.defineProperty(exports, 'defined', { enumerable: true, get: () => 'defined' });
+if (true) { module.exports.assigned = 'assigned'; }
+__exportStar(require('./more.js'), exports);
+function __exportStar(from, to) { for (const name in from) to[name] = from[name]; }
+`,
+  );
+  app.write('../node_modules/of-parted/more.js', "const made = 'made';\nmodule.exports = { made, 'spelt': 'spelt' };");
+  app.write('../node_modules/of-stars/package.json', '{ "type": "module", "exports": "./main.js" }');
+  app.write('../node_modules/of-stars/main.js', "export * from './inner.js'; export const own = 'own';");
+  app.write('../node_modules/of-stars/inner.js', "export * from 'of-parted';");
+  app.write(`${PRODUCT}/starred.ts`, "export * from 'of-stars';\nexport { own } from 'of-stars';\n");
+  app.write(`${PRODUCT}/direct.ts`, "export * from 'of-parted';\nexport const made = 'here';\n");
+  app.write(
+    `${PRODUCT}/pages/other.tsx`,
+    `import { assigned, defined, made, own, spelt } from '../starred.ts';
+import * as direct from '../direct.ts';
+
+export default function Other() {
+  return <main title={[assigned, defined, made, own, spelt, direct.made, direct.spelt].join()}>STARRED</main>;
+}
+`,
+  );
+  await expectServed('STARRED', '/other');
+  const page = await (await shareBrowser()).newPage({ baseURL: app.url });
+  const { complaints } = await watch(page);
+  await page.goto('/other');
+  await exchanged(page);
+  expect(await page.locator('main', { hasText: 'STARRED' }).getAttribute('title')).toBe(
+    'assigned,defined,made,own,spelt,here,spelt',
+  );
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
 test('an edit of a file outside of src is built, because the build reads it', async () => {
   app.write('../packages/words/index.ts', "export const words = 'of a package';\n");
   app.write('src/server/product/words.ts', "export { words } from '../../../../packages/words/index.ts';\n");
