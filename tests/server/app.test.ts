@@ -168,7 +168,7 @@ it.each<[status: number, what: string, RequestHandler]>([
   [200, 'returns what it should not', (_req, res, next) => Object.assign(res, next()) as never],
   [500, 'is rejected without a reason', () => Promise.reject()],
   [200, 'rewrites the URL', (req, _res, next) => next(void Object.assign(req, { url: '/nowhere' }))],
-])('pages answer %i after a product step that %s, alone and beside an app of Express', async (status, _what, step) => {
+])('pages answer %i after a product step that %s, with and without an Express app', async (status, _what, step) => {
   for (const steps of [[step], [step, express()]]) {
     for (const path of ['/orders', '/_data/orders']) await request(createTestApp({ steps })).get(path).expect(status);
   }
