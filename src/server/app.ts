@@ -27,11 +27,12 @@ import { knowSignedIn, visitorId } from './front/visitor.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
 import type { ProxyTrust } from './request/client-address.ts';
 import type { Origins } from './request/origins.ts';
-import { isApiPath, isTakenPath, onlyFor, seenAsPage } from './request/paths.ts';
+import { isApiPath, isTakenPath, onlyFor } from './request/paths.ts';
+import { inRouter, productStep, runsAlone } from './request/product-step.ts';
 import { createExpress } from './request/proxy-trust.ts';
 import { inContext, requestId, requestInfo } from './request/request-info.ts';
 import { recordPatterns } from './request/route-patterns.ts';
-import { chain, dropClosed, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
+import { chain, type ErrorHandler, intoExpress, isRead, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 
 /** What the steps of one port use. */
@@ -122,17 +123,19 @@ export function createApp(
     takesTokens: isProductsApi,
     log: site && log,
   });
-  /** Without steps of the product, pages and operations are answered without Express: 2 % of a page, a third of an operation. */
-  const skipsExpress = site?.steps.length === 0;
+  const productSteps = site?.steps ?? [];
+  /** Pages and operations are answered without Express, which costs 2 % of a page and a third of an operation. */
+  const skipsExpress = site !== undefined && !development && productSteps.every(runsAlone);
+  const isUnguarded = skipsExpress && productSteps.length === 0;
   const api =
     site &&
     mountProductsApi(site.api, {
       app: inner,
       covers: isProductsApi,
-      compress: skipsExpress && answers.compression ? compressResponse : undefined,
+      compress: isUnguarded && answers.compression ? compressResponse : undefined,
     });
   const onErrorInExpress = [existing?.giveHeadersToErrors, fail].filter(isPresent);
-  const handlers = [...(site?.steps ?? []), site?.routes, site?.existingApp?.app];
+  const handlers = [...productSteps, site?.routes, site?.existingApp?.app];
   for (const handle of handlers.filter(isPresent)) recordPatterns(handle);
 
   const steps = [
@@ -173,18 +176,24 @@ export function createApp(
     existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
     refuseCrossSite,
-    skipsExpress && site.pages.inMemory,
+    isUnguarded && site.pages.inMemory,
     inContext,
-    skipsExpress && api?.operations,
+    isUnguarded && api?.operations,
     answers.compression && compress,
     lateWrites(funnel),
-    skipsExpress && !development && site.pages.visitors(inner, (path) => isTakenPath(path) || isTrackers(path)),
+    ...(skipsExpress && !isUnguarded
+      ? [
+          unlessTrackers(site.pages.keepCookiesPrivate),
+          ...productSteps.map((step) => unlessTrackers(productStep(step, inner, existing?.giveHeadersToErrors))),
+          unlessTrackers(site.pages.inMemory),
+          api?.operations,
+        ]
+      : []),
+    skipsExpress && site.pages.visitors(inner, (path) => isTakenPath(path) || isTrackers(path)),
     inExpress([
       development,
       tracker && onlyFor(isTrackers, tracker.handle),
-      site && !skipsExpress && site.pages.keepCookiesPrivate,
-      ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
-      !skipsExpress && api?.operations,
+      ...(skipsExpress ? [] : [site?.pages.keepCookiesPrivate, ...productSteps.flatMap(inRouter), api?.operations]),
       api?.handlers,
       site?.pages.data,
       site?.pages.pages,
@@ -209,6 +218,11 @@ export function createApp(
       requestInfo(req).express = req as Request;
       run(req, res);
     };
+  }
+
+  /** The tracker answers before all product code, in Express. */
+  function unlessTrackers(step: Step): Step {
+    return (req, res, next) => (isTrackers(requestInfo(req).path) ? next() : step(req, res, next));
   }
 
   /** With an existing app, these paths follow our rules, and all others follow the app's. */

@@ -162,6 +162,18 @@ it.each<[string, RequestHandler]>([
   }
 });
 
+it.each<[status: number, what: string, RequestHandler]>([
+  [200, "calls next('route')", (_req, _res, next) => next('route')],
+  [404, "calls next('router')", (_req, _res, next) => next('router')],
+  [200, 'returns what it should not', (_req, res, next) => Object.assign(res, next()) as never],
+  [500, 'is rejected without a reason', () => Promise.reject()],
+  [200, 'rewrites the URL', (req, _res, next) => next(void Object.assign(req, { url: '/nowhere' }))],
+])('pages answer %i after a product step that %s, with and without an Express app', async (status, _what, step) => {
+  for (const steps of [[step], [step, express()]]) {
+    for (const path of ['/orders', '/_data/orders']) await request(createTestApp({ steps })).get(path).expect(status);
+  }
+});
+
 it.each<[who: string, status: number, parts: TestAppOptions]>([
   ['a step refuses', 401, { steps: [(_req, res) => void res.sendStatus(401)] }],
   ['a busy server refuses', 503, { overload: { level: 9, reason: 'pages' } }],

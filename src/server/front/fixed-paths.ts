@@ -82,8 +82,10 @@ export function metricsPage(
 /** The path that `npm start -- --check <url>` posts to. */
 export const CHECK_PATH = '/_check';
 
-/** The pause between the first and the second line of the answer (ms). A proxy that collects answers removes it. */
+/** The pause before the last line of the answer (ms). A proxy that collects answers removes it. */
 export const CHECK_PAUSE = 1 * Second;
+/** The pause before the second line (ms). nginx collects only what comes after the first bytes. */
+const FIRST_PAUSE = 0.1 * Second;
 
 /** The `X-Forwarded-For` of the command: an address for documentation (RFC 5737), so no proxy has it. */
 export const FORGED_ADDRESS = '203.0.113.7';
@@ -103,8 +105,8 @@ export interface SeenRequest {
 }
 
 /**
- * Tells operators how their proxy passes on a request. The answer has two lines with a pause between them. It runs
- * before the host check, so that it can name the host that a proxy sent.
+ * Tells operators how their proxy passes on a request. The answer has three lines with pauses between them. It
+ * runs before the host check, so that it can name the host that a proxy sent.
  */
 export function checkPage({ trust, checkToken }: { trust: ProxyTrust; checkToken: CheckToken }): FixedPaths {
   function answer(req: IncomingMessage, res: ServerResponse): void {
@@ -138,6 +140,9 @@ function sendSeen(res: ServerResponse, seen: SeenRequest): void {
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Accel-Buffering', 'no');
   res.write(`${JSON.stringify(seen)}\n`);
-  const timer = setTimeout(() => res.end('end\n'), CHECK_PAUSE);
+  let timer = setTimeout(() => {
+    res.write('more\n');
+    timer = setTimeout(() => res.end('end\n'), CHECK_PAUSE);
+  }, FIRST_PAUSE);
   onClose(res, () => clearTimeout(timer));
 }

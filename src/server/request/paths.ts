@@ -163,27 +163,6 @@ export function isLinkPrefetch({ headers = {}, path }: RequestInfo, page = toPag
   return isOurs && page !== undefined && page !== path;
 }
 
-/**
- * Runs a step of the product for page data as if the page itself were requested, so that a step that protects `/admin`
- * protects `/_data/admin` too.
- *
- * @returns what the step returns: Express waits for its promise, so a rejection gets a response
- */
-export function seenAsPage(step: RequestHandler): RequestHandler {
-  return function seenAsPage(req, res, next) {
-    const { url, originalUrl } = req;
-    const pageUrl = toPageUrl(url);
-    if (pageUrl === undefined) return step(req, res, next);
-    req.url = pageUrl;
-    req.originalUrl = pageUrl;
-    return step(req, res, (error?: unknown) => {
-      req.url = url;
-      req.originalUrl = originalUrl;
-      next(error);
-    });
-  };
-}
-
 /** A router costs each page as much as several steps. */
 export function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): RequestHandler {
   return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { notFoundHere } from './http-error.ts';
 
 /** One step in handling a request: it answers or calls `next()`. It works in an Express app and in front of one. */
@@ -88,13 +88,6 @@ export const cutResponses = new WeakSet<ServerResponse>();
 
 /** The responses that the server left incomplete because of an error. */
 export const brokenResponses = new WeakSet<ServerResponse>();
-
-/** Stops a request whose response closed while an earlier step waited, so that later steps do no work for it. */
-export function dropClosed(): RequestHandler {
-  return function dropClosed(_req, res, next) {
-    if (!res.closed) next();
-  };
-}
 
 /** The methods that Spillway's paths accept, and that metrics and spans name. */
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -211,27 +211,28 @@ async function checkProxy(url: URL, token: string, size: number): Promise<Findin
     body: Buffer.alloc(size),
     signal: AbortSignal.timeout(TIMEOUT + (size / MiB) * TIMEOUT_PER_MIB),
   });
-  if (response.status === 413)
+  if (response.status === 413 && size > 0)
     return [
       error(`A body of ${size} bytes is refused with 413, but forms can be as large. Raise the limit of the proxy.`),
+      ...(await checkProxy(url, token, 0)),
     ];
   if (response.status !== 200 || !response.body) {
     const hint =
       response.status === 401 ? 'The server has another token: set OPERATOR_TOKEN as the server has it.' : '';
     return [error(`${CHECK_PATH} answers ${response.status}. ${hint}`.trim())];
   }
-  const arrivals: number[] = [];
   let text = '';
+  let secondLine: number | undefined;
   for await (const chunk of response.body) {
-    arrivals.push(performance.now());
     text += Buffer.from(chunk).toString('utf8');
+    if (text.includes('\nmore\n')) secondLine ??= performance.now();
   }
   const seen = JSON.parse(text.slice(0, text.indexOf('\n'))) as SeenRequest; // from our own server
-  const isStreamed = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > CHECK_PAUSE / 2;
+  const isStreamed = secondLine !== undefined && performance.now() - secondLine > CHECK_PAUSE / 2;
   return [
     checkOrigin(url, seen),
     checkAddress(seen),
-    ok(`A body of ${seen.bytes} bytes arrives.`),
+    ...(size > 0 ? [ok(`A body of ${seen.bytes} bytes arrives.`)] : []),
     isStreamed
       ? ok('Answers are streamed.')
       : error(

@@ -36,6 +36,7 @@ async function check(env: Record<string, string>, ...args: string[]): Promise<{ 
 interface Faults {
   readonly change?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
   readonly maxBytes?: number;
+  /** Passes on the first bytes with the head, and all others at the end, as nginx does. */
   readonly collects?: boolean;
   /** Answers everything with 200, as a desk without protection would. */
   readonly opens?: boolean;
@@ -50,7 +51,12 @@ async function startProxy(target: string, { change = (headers) => headers, ...fa
     const onward = request(new URL(req.url ?? '/', target), { method: req.method, headers }, (answer) => {
       const chunks: Buffer[] = [];
       res.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.on('data', (chunk: Buffer) => (faults.collects ? chunks.push(chunk) : res.write(chunk)));
+      let isFirst = true;
+      answer.on('data', (chunk: Buffer) => {
+        if (faults.collects && !isFirst) chunks.push(chunk);
+        else res.write(chunk);
+        isFirst = false;
+      });
       answer.on('end', () => res.end(Buffer.concat(chunks)));
     });
     return req.pipe(onward);
@@ -170,7 +176,14 @@ describe('npm start -- --check <url>', () => {
       'error: The server sees https://inside.example instead of http://127.0.0.1:',
       'error: The proxy collects answers',
     ],
-    ['that limits bodies', { maxBytes: 1000 }, 1, 'error: A body of 67108864 bytes is refused with 413'],
+    [
+      'that limits bodies, and checks the rest',
+      { maxBytes: 1000, collects: true },
+      1,
+      'error: A body of 67108864 bytes is refused with 413',
+      'error: The server believes an address that the visitor sent',
+      'error: The proxy collects answers',
+    ],
     ['that opens the desk', { opens: true }, 1, 'error: /desk answers 200 to strangers'],
   ])('checks a proxy %s', async (_what, faults, expected, ...found) => {
     const { code, out } = await check(header, await startProxy(server.url, faults));
