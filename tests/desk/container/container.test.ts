@@ -29,7 +29,7 @@ describe.skipIf(process.platform !== 'linux')('the image', () => {
     const isLibrary = (path: string) => /^(?:usr\/)?lib[^/]*\/(?:[^/]+\/)?[^/]+\.so[.\d]*$/.test(path);
     expect(programs.filter((path) => !isLibrary(path))).toEqual(['usr/local/bin/node']);
     const installed = readdirSync(join(image().root, 'app/node_modules'));
-    expect(installed).toEqual(expect.arrayContaining(['pino', 'pino-pretty', 'sonic-boom', 'thread-stream']));
+    expect(installed).toEqual(expect.arrayContaining(['pino-pretty', 'sonic-boom']));
     expect(
       installed.filter((name) => /^(?:npm|node-.*|esbuild|typescript|vitest|react|express|oxc-.*)$/.test(name)),
     ).toEqual([]);
