@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import express, { type RequestHandler, Router } from 'express';
 import request from 'supertest';
@@ -36,6 +37,8 @@ it.each(['br', 'gzip', 'gzip, gzip'])('the API answers 415 to a body with Conten
     .send('{}')
     .expect(415);
 });
+
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
 /** Reads the body by itself, unless it refuses the request. */
 const readBody = express().use((req, res) => {
@@ -243,6 +246,7 @@ it.each([
   ['API', { api: Router().use('/mail', invitations()) }],
   ['steps', { steps: [Router().use('/mail', invitations()), Router().use('/api/mail', invitations())] }],
   ['existing app', { existingApp: { app: express().use('/mail', invitations()) } }],
+  ['existing app of Express 4', { existingApp: { app: express4().use('/mail', invitations(express4.Router())) } }],
 ])('redacts the secret in the path of a router of Express: %s', async (what, parts) => {
   const { log, lines } = spyOnLog();
   const scrubber = createScrubber();
@@ -257,10 +261,8 @@ it.each([
   expect(failed).toMatchObject({ route: `${base}/broken/:token`, path: `${base}/broken/[redacted]` });
 });
 
-function invitations() {
-  return Router()
-    .get('/invitations/:token', (_req, res) => void res.send('ok'))
-    .get('/broken/:token', raise);
+function invitations(router = Router()) {
+  return router.get('/invitations/:token', (_req, res) => void res.send('ok')).get('/broken/:token', raise);
 }
 
 it('names the route of a router of Express, and redacts the secrets of its mounts', async () => {
@@ -292,6 +294,27 @@ it('names the route of a router of Express, and redacts the secrets of its mount
     await request(app).get(path.replace('[redacted]', 'canary')).expect(status);
     const line = lines.at(-1);
     expect([line?.path, line?.route]).toEqual([path, route]);
+  }
+});
+
+it('names the routes of routers in an existing app of Express 4', async () => {
+  const { log, lines } = spyOnLog();
+  const send: RequestHandler = (_req, res) => void res.send('ok');
+  const inner = () => express4.Router().get('/orders/:id', send);
+  const app = express4().get('/plain/:id', send);
+  app.use('/shops/:shop', express4.Router().use('/v1.0/', inner()));
+  app.use(express4.Router().use('/b-:b', inner()));
+  app.use('/files/(a|b)', inner()).use(['/c', '/d'], inner());
+  const site = createTestApp({ log, existingApp: { app }, scrubPath: createPathScrubber(createScrubber()) });
+  for (const [path, route] of [
+    ['/plain/7', '/plain/:id'],
+    ['/shops/3/v1.0/orders/7', '/shops/:shop/v1.0/orders/:id'],
+    ['/b-3/orders/7', '/orders/:id'],
+    ['/files/a/orders/7', '/orders/:id'],
+    ['/c/orders/7', '/orders/:id'],
+  ]) {
+    await request(site).get(String(path)).expect(200);
+    expect(lines.at(-1)).toMatchObject({ path, route });
   }
 });
 

@@ -1,29 +1,45 @@
 import { readProperty } from '../../shared/reporting/read-property.ts';
 
-/** What is read of a layer of a router of Express 5 (`tests/upstream.test.tsx`). */
+/** The properties that are read of a layer of a router of Express 5 or 4 (`tests/upstream.test.tsx`). */
 interface Layer {
   readonly rawPath?: unknown;
-  readonly route?: object;
+  readonly route?: { readonly path: unknown };
   readonly handle: object;
+  /** In Express 4. */
+  readonly regexp?: RegExp;
+  readonly keys?: readonly { readonly name: string | number }[];
 }
 
 const patterns = new WeakMap<object, string>();
 
 /**
- * Records the patterns of all routes in a router or an app of Express 5, and in routers that are mounted in it. Of a
+ * Records the patterns of all routes in a router or an app of Express, and in routers that are mounted in it. Of a
  * mount, a request only has the values of the parameters, which can be secrets, and after an error not even these. Other
  * handlers have no routes.
  */
 export function recordPatterns(router: object, base = ''): void {
-  // In an app of Express 4, reading it throws.
-  const { stack = [] } = (readProperty(router, 'router') ?? router) as { readonly stack?: readonly Layer[] };
-  for (const { rawPath, route, handle } of stack) {
-    if (typeof rawPath !== 'string') continue; // a list or a regular expression
-    const pattern = base + rawPath;
+  // In an app of Express 4, reading `router` throws.
+  const inner = readProperty(router, 'router') ?? readProperty(router, '_router') ?? router;
+  const { stack = [] } = inner as { readonly stack?: readonly Layer[] };
+  for (const layer of stack) {
+    const { route, handle } = layer;
+    const path = layer.regexp ? (route?.path ?? readMount(layer.regexp, layer.keys)) : layer.rawPath;
+    if (typeof path !== 'string') continue; // a list or a regular expression
+    const pattern = base + path;
     if (!route) recordPatterns(handle, pattern.replace(/\/$/, ''));
     // Of a router that is mounted twice, routes have their own part.
-    else patterns.set(route, (patterns.get(route) ?? pattern) === pattern ? pattern : rawPath);
+    else patterns.set(route, (patterns.get(route) ?? pattern) === pattern ? pattern : path);
   }
+}
+
+/** Express 4 keeps only the regular expression of a mount. Returns undefined unless it is made of names and `:parameters`. */
+function readMount({ source }: RegExp, keys: Layer['keys'] = []): string | undefined {
+  const names = keys.values();
+  const path = source
+    .replace(/^\^(.*)\\\/\?\(\?=\\\/\|\$\)$/, '$1')
+    .replace(/\(\?:(\\\/)?\(\[\^\\?\/\]\+\?\)\)/g, (_, slash = '') => `${slash}:${names.next().value?.name}`)
+    .replace(/\\([/.])/g, '$1');
+  return /[\\()[\]*+?^$|]/.test(path) ? undefined : path;
 }
 
 /** Returns the pattern of a route of Express. Of one that is not recorded, it can be the end. */
