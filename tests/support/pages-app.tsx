@@ -38,7 +38,7 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
 
 /** Options of the pages, and of the app around them. */
 export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'document' | 'errorPages'>> &
-  Partial<Pick<PageServer, 'limiter' | 'traces' | 'isTaken'> & PageSettings> &
+  Partial<Pick<PageServer, 'limiter' | 'traces' | 'findTaker'> & PageSettings> &
   Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -144,14 +144,14 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     errorPages = TEST_ERROR_PAGES,
     limiter,
     traces,
-    isTaken,
+    findTaker,
     ...settings
   } = pageOptions;
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
   const compression = options.compression ?? false;
   const pages = await createTestPages(table, {
     app: { createContext, document, errorPages },
-    server: { log: createAppLog(log), funnel, origins, limiter, traces, ...(isTaken && { isTaken }) },
+    server: { log: createAppLog(log), funnel, origins, limiter, traces, ...(findTaker && { findTaker }) },
     settings,
   });
   const app = { steps: steps ?? [], routes, existingApp, overload, tracker, metrics };

@@ -126,7 +126,7 @@ function readPublicFiles(directory: string, paths: ReadonlySet<string>): Map<str
 }
 
 /**
- * Reads one file of a client folder that is being built, or its source map: for `npm run dev`.
+ * Reads one file of a client folder, which can change, or its source map.
  *
  * @param url a canonical path, as the URL normalizer returns it
  */

@@ -21,7 +21,7 @@ export async function loadApp<Own extends object, Shared extends object>({
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
-  requireOwnPaths(tree, { isTaken: server.isTaken, family });
+  requireOwnPaths(tree, { findTaker: server.findTaker, family });
   const modules = await loadModules(tree.definitions, family);
   return {
     tree,
@@ -62,17 +62,18 @@ function explainLoad(id: string, error: unknown): never {
   throw explained;
 }
 
-/** @throws WiringError for a route that would never be shown at one of its URLs: another route has it, or the server */
+/** @throws WiringError for a route that would never be shown at one of its URLs: another route, a public file or the server has it */
 function requireOwnPaths(
   { definitions, branchOf }: RouteTree,
-  { isTaken, family = 'product' }: Pick<PagesOptions['server'], 'isTaken'> & Pick<PageApp, 'family'>,
+  { findTaker, family = 'product' }: Pick<PagesOptions['server'], 'findTaker'> & Pick<PageApp, 'family'>,
 ): void {
   const owners = new Map<string, RouteDefinition>();
   for (const route of definitions.values()) {
     for (const form of listForms(route.path ?? '')) {
-      if (isTaken?.(form))
+      const taker = findTaker?.(form);
+      if (taker !== undefined)
         throw new WiringError(
-          `The route "${route.id}" ('${route.path}') in src/shared/${family}/routes.tsx would never be shown, because the server itself answers ${form}. Give the route another path.`,
+          `The route "${route.id}" ('${route.path}') in src/shared/${family}/routes.tsx would never be shown, because ${taker} answers ${form}. Give the route another path.`,
         );
       const owner = owners.get(form);
       owners.set(form, route);

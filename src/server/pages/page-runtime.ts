@@ -43,8 +43,8 @@ export interface PageServer {
   readonly origins: Origins;
   /** The origins to which `context.fetch` sends trace headers, and the project that these name. By default none. */
   readonly traces?: { readonly targets: readonly string[]; readonly project: TracedProject } | undefined;
-  /** Whether an earlier step answers a path, so that no page can have it. By default none does. */
-  readonly isTaken?: (path: string) => boolean;
+  /** Names what answers a path before the pages, so that no page can have it. By default nothing does. */
+  readonly findTaker?: (path: string) => string | undefined;
   /** Limits renders and counts pages in progress; undefined for no limit. */
   readonly limiter: RenderLimiter | undefined;
 }

@@ -11,12 +11,13 @@ import { loadExistingApp } from '../front/existing-app.ts';
 import { CHECK_PATH } from '../front/fixed-paths.ts';
 import { InFlight } from '../front/in-flight.ts';
 import { openOverload } from '../front/overload.ts';
+import { readPublicFile } from '../front/public-files.ts';
 import type { Upgrades } from '../front/upgrades.ts';
 import { createPages } from '../pages/page-handlers.ts';
 import { dropCached, shareRevalidations } from '../pages/revalidate.ts';
 import { createAppLog } from '../request/app-log.ts';
 import type { Origins } from '../request/origins.ts';
-import { createIsUnreachable } from '../request/paths.ts';
+import { createIsUnreachable, toSpelling } from '../request/paths.ts';
 import { listMisspelled } from '../settings.ts';
 import type { PageReporting, Tracker } from '../tracker/tracker.ts';
 import { type Basics, readBasics } from './basics.ts';
@@ -128,6 +129,13 @@ async function openProduct<Settings, Services, Own extends object>(
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count, log });
   const { earlyScript, reportPath } = page;
   const policy = createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true });
+  const isUnreachable = createIsUnreachable(
+    [CHECK_PATH, config.tunnelPath, reportPath],
+    [
+      ...(product.existingApp ? [] : [ASSET_PREFIX.slice(0, -1)]), // an app's assets can be there, and pages too
+      ...(config.deskPort === undefined ? (tracker?.paths ?? []) : []),
+    ],
+  );
   const pages = await createPages({
     app: {
       routes,
@@ -152,13 +160,11 @@ async function openProduct<Settings, Services, Own extends object>(
         },
       },
       limiter,
-      isTaken: createIsUnreachable(
-        [CHECK_PATH, config.tunnelPath, reportPath],
-        [
-          ...(product.existingApp ? [] : [ASSET_PREFIX.slice(0, -1)]), // an app's assets can be there, and pages too
-          ...(config.deskPort === undefined ? (tracker?.paths ?? []) : []),
-        ],
-      ),
+      findTaker(path) {
+        if (isUnreachable(path)) return 'the server itself';
+        const isFile = readPublicFile(join(build.dist, 'client'), toSpelling(path)) !== undefined;
+        return isFile ? `src/client/public${path}` : undefined;
+      },
     },
     settings: { isSecret: false, compression: config.compression },
   });

@@ -82,8 +82,9 @@ it.each<[string, `/${string}`, `/${string}`]>([
 it.each<`/${string}`>(['/livez', '/:lang?/metrics', '/_check', '/_report', '/_data/*', '/Desk/mine', '/assets/:name'])(
   'names a route at %s, which the server itself answers',
   async (path) => {
-    const isTaken = createIsUnreachable(['/_check', '/_report'], ['/desk', '/assets']);
-    await expect(startPages([{ id: 'lost', path }], { isTaken })).rejects.toThrow(
+    const isUnreachable = createIsUnreachable(['/_check', '/_report'], ['/desk', '/assets']);
+    const findTaker = (path: string) => (isUnreachable(path) ? 'the server itself' : undefined);
+    await expect(startPages([{ id: 'lost', path }], { findTaker })).rejects.toThrow(
       `The route "lost" ('${path}') in src/shared/product/routes.tsx would never be shown, because the server itself answers ${path.replace('/:lang?', '').replace(':name', ':')}. Give the route another path.`,
     );
   },
@@ -92,8 +93,8 @@ it.each<`/${string}`>(['/livez', '/:lang?/metrics', '/_check', '/_report', '/_da
 it.each<`/${string}`>(['/livez/today', '/api/guide', '/:any/:other', '/*', '/desks', '/_database'])(
   'accepts a route at %s',
   async (path) => {
-    const isTaken = createIsUnreachable([], ['/desk']);
-    await startPages([{ id: 'found', path }], { isTaken });
+    const isUnreachable = createIsUnreachable([], ['/desk']);
+    await startPages([{ id: 'found', path }], { findTaker: (path) => (isUnreachable(path) ? 'it' : undefined) });
   },
 );
 
