@@ -81,7 +81,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
     digest: toDigest([String(DIGEST_RULE), namespace, ...words]),
     kind: endsServer ? 'server-exit' : kind,
     unresolved: isUnresolved || undefined,
-    location: location && toFrameLocation(location, key, error),
+    location: location ? toFrameLocation(location, key, error) : toPackageLocation(kind, key),
     title: toTitle(kind, error, input.details),
   };
 }
@@ -255,6 +255,11 @@ function toFrameLocation(location: FoundLocation, key: Key, error: ErrorRecord |
   const detail = key.detail === location.first?.detail ? location.detail : key.detail;
   const isCut = error !== undefined && isMaskedInPart(error.message) && detail === maskMessage(error.message);
   return { path, function: name, detail: isCut ? detail.replace(/\S+$/, '…') : detail };
+}
+
+/** The package whose script a policy refused. Of errors, the stack shows it. */
+function toPackageLocation(kind: FailureKind, { path }: Key): FrameLocation | undefined {
+  return kind === 'csp' && path.startsWith('node_modules/') ? { path, function: '', detail: '' } : undefined;
 }
 
 function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: DigestInput['details']): string {

@@ -205,6 +205,7 @@ describe('special classes', () => {
     expect(new Set(sources.map(({ digest }) => digest)).size).toBe(sources.length);
     expect(sources[0]?.digest).toBe('0CMK8ZMK');
     expect(sources[1]).toMatchObject({ location: { path: 'src/shared/product/cart.ts', function: 'checkout' } });
+    expect(sources[3]?.location).toEqual({ path: 'node_modules/react-dom', function: '', detail: '' });
     expect(report(' client/assets/old-12345678.js').digest).toBe(sources.at(-1)?.digest);
     const title = 'csp require-trusted-types-for trusted-types-sink';
     const [a, b] = ['a', 'b'].map((name) => `${title} https://${name}.example/tag.js`);
