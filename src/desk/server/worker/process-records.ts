@@ -130,6 +130,7 @@ export function markEnded(folder: string): void {
 function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
   const id = randomBytes(16).toString('hex');
   const { blockedMs, memory, heap, inFlight, startedAt, heartbeatAt, build, release } = dead;
+  const reason = findReason(dead);
   return {
     id,
     occurrence: toOccurrence(id),
@@ -148,7 +149,19 @@ function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
       inFlight,
       blockedFor: blockedMs || undefined,
     },
-    // Only the kind is in the digest, so that a leak that moves by a line stays in the same incident.
-    ...createDigest({ kind: 'unclean-death', side: 'server', errors: [] }, { namespace, table: emptyLocationTable }),
+    // Only kind and reason are in the digest, so that a leak that moves by a line stays in the same incident.
+    ...createDigest(
+      { kind: 'unclean-death', side: 'server', errors: [], ...(reason && { details: { reason } }) },
+      { namespace, table: emptyLocationTable },
+    ),
   };
+}
+
+/** The share of the heap's limit from which the process probably ran out of memory. */
+const FULL_HEAP = 0.9;
+
+/** Returns the probable reason, from the last heartbeat. A full heap also blocks the event loop, by collecting garbage. */
+function findReason({ heap, blockedMs }: DeadProcess): string | undefined {
+  if (heap && heap.used > FULL_HEAP * heap.limit) return 'out of memory';
+  return blockedMs ? 'event loop blocked' : undefined;
 }

@@ -34,7 +34,7 @@ export interface DigestInput {
   readonly fingerprint?: readonly string[];
   /**
    * The key of a special kind: `called` (the route of a failed request), `directive` and `blocked` (csp), `reason` and
-   * `id` (crash, deprecation, intervention).
+   * `id` (crash, unclean death, deprecation, intervention).
    */
   readonly details?: Readonly<Record<string, string>>;
 }
@@ -227,6 +227,7 @@ function toSpecialKey(
     case 'csp':
       return { ...key, ...toSource(error, table), detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
     case 'crash':
+    case 'unclean-death':
     case 'deprecation':
     case 'intervention':
       return { ...key, detail: details.id ?? details.reason ?? '' };

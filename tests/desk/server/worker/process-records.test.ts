@@ -34,8 +34,8 @@ async function setUp() {
     { start: { ...START, id: 'own' }, folder, readState },
     { holder, namespace: 'test', log: createTestLog().log },
   );
-  const beat = async (id: string, age: number) => {
-    await store.processes.storeHeartbeat({ ...START, id }, STATE);
+  const beat = async (id: string, age: number, state = STATE) => {
+    await store.processes.storeHeartbeat({ ...START, id }, state);
     await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
@@ -44,6 +44,21 @@ async function setUp() {
   };
   return { records, store, state, folder, beat, deaths };
 }
+
+it('keeps deaths with different causes apart', async () => {
+  const { records, store, beat } = await setUp();
+  const states = [STATE, { ...STATE, blockedMs: 4000 }, { ...STATE, blockedMs: 4000, heap: { used: 95, limit: 100 } }];
+  for (const [index, state] of [...states, ...states].entries()) {
+    await beat(`p${index}`, DEAD_AFTER + 1000, state);
+  }
+  await records.endOfSilent();
+  const { incidents } = await store.list.listIncidents({ limit: 10 });
+  expect(Object.fromEntries(incidents.map(({ title, counts }) => [title, counts.server]))).toEqual({
+    'unclean-death': 2,
+    'unclean-death event loop blocked': 2,
+    'unclean-death out of memory': 2,
+  });
+});
 
 describe('a replica', () => {
   it('waits for 60 s after an outage of the store, because all heartbeats are old then', async () => {
