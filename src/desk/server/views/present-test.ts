@@ -119,9 +119,10 @@ function toSession({ side }: StoredFailure, { credentials = [] }: RequestRecord,
 
 const OTHER_VISITOR = "'The signed-in visitor cannot open this page.'";
 const NO_ROWS = "'Rows are missing that this request needs. If 404 is right, delete this line.'";
-/** A request without a session does not reach the bug. */
+/** A request without a session, a signature or valid values does not reach the bug. */
 const NOT_REFUSED = [
-  "expect([401, 403], 'Sign in first. If this status is right, delete this line.').not.toContain(status);",
+  "const hint = 'The request was refused before the bug. Sign in, or send what the handler accepts, such as a valid signature. If this status is right, delete this line.';",
+  'expect([400, 401, 403, 422], hint).not.toContain(status);',
   "expect(headers.location ?? '', 'Sign in first.').not.toMatch(/sign-?in|log-?in/i);",
 ];
 
@@ -204,7 +205,9 @@ function toVisit(
   const first = trail.find(({ category }) => category === 'navigation');
   const start = toSitePath(String(first?.data?.from ?? target));
   if (steps.length === 0)
-    missing.add('Cookies, storage and rows are not recorded. If this test passes before the fix, add them.');
+    missing.add(
+      'Cookies, storage, rows and the time before the failure are not recorded. If this test passes before the fix, add them, or wait with `page.waitForTimeout()`.',
+    );
   if (trail.length === MAX_BREADCRUMBS) missing.add('There are more steps before these, which were not recorded.');
   if ([start, ...steps].some(hasGap)) missing.add('A part of the steps was not recorded. Replace it.');
   const routes = toRoutes(trail).map((line) => `\n    ${line}`);
@@ -212,13 +215,12 @@ function toVisit(
   const options = routes.length > 0 ? `, ${before}` : session ? ', { cookie }' : '';
   const { pathname } = new URL(start, 'http://site.invalid');
   const wait = Math.min(at - (trail.at(-1)?.at ?? at), LONGEST_WAIT);
+  const isLate = wait >= SHORTEST_WAIT;
   return [
-    `const { ${steps.length > 0 || session ? 'page, ' : ''}failures } = await site.open(${toLiteral(start)}${options});`,
+    `const { ${steps.length > 0 || session || isLate ? 'page, ' : ''}failures } = await site.open(${toLiteral(start)}${options});`,
     ...(session ? [`expect(new URL(page.url()).pathname, ${OTHER_VISITOR}).toBe(${toLiteral(pathname)});`] : []),
     ...steps,
-    ...(steps.length > 0 && wait >= SHORTEST_WAIT
-      ? [`await page.waitForTimeout(${Math.ceil(wait / 500) * 500});`]
-      : []),
+    ...(isLate ? [`await page.waitForTimeout(${Math.ceil(wait / 500) * 500});`] : []),
     'expect(await failures()).toEqual([]);',
   ];
 }

@@ -43,7 +43,8 @@ it('POST /api/people?from=list does not fail with 7K3QM2XA', async () => {
     .set({ cookie });
   expect(await failures()).toEqual([]);
   expect(status, 'Rows are missing that this request needs. If 404 is right, delete this line.').not.toBe(404);
-  expect([401, 403], 'Sign in first. If this status is right, delete this line.').not.toContain(status);
+  const hint = 'The request was refused before the bug. Sign in, or send what the handler accepts, such as a valid signature. If this status is right, delete this line.';
+  expect([400, 401, 403, 422], hint).not.toContain(status);
   expect(headers.location ?? '', 'Sign in first.').not.toMatch(/sign-?in|log-?in/i);
 });
 `);
@@ -133,6 +134,19 @@ describe('the test of a failure in a browser', () => {
   expect(await failures()).toEqual([]);
 `);
     expect(made?.missing).toHaveLength(1);
+  });
+
+  it('waits as long as the visitor, and says that the failure can be late', () => {
+    const late = inBrowser({ breadcrumbs: [{ at: 4000, category: 'console', message: 'loaded' }] });
+    expect(late?.text).toContain(`  const { page, failures } = await site.open('/cart?x=1');
+  await page.waitForTimeout(6000);
+  expect(await failures()).toEqual([]);
+`);
+    const unknown = inBrowser({});
+    expect(unknown?.text).toContain("  const { failures } = await site.open('/cart?x=1');\n  expect(");
+    expect(unknown?.missing).toEqual([
+      'Cookies, storage, rows and the time before the failure are not recorded. If this test passes before the fix, add them, or wait with `page.waitForTimeout()`.',
+    ]);
   });
 
   it.each([
