@@ -125,11 +125,19 @@ export function createContentPolicy(
     forScriptFiles: () => scriptFilePolicy,
     /** `Content-Security-Policy-Report-Only`: Trusted Types, for both kinds of page. */
     reportOnly: () => reportOnlyPolicy,
+    /** Whether a form can lead to a site. Ports and paths are not compared. */
+    leadsForms: (url: string) => (extra.form ?? []).some((source) => covers(source, new URL(url))),
     /** The body of the first script of every page, or the empty text. */
     earlyScript,
     /** The other inline script of a cached page, after the block `<script type="application/json" id={BOOT_ID}>`. */
     bootScript: BOOT_SCRIPT,
   };
+}
+
+function covers(source: string, { protocol, hostname }: URL): boolean {
+  if (source.endsWith(':')) return source === protocol;
+  const host = source.replace(/^[a-z]+:\/\//, '').replace(/[:/].*$/, '');
+  return host.startsWith('*') ? hostname.endsWith(host.slice(1)) : hostname === host;
 }
 
 function toHashSource(script: string): string {

@@ -33,6 +33,16 @@ it.each([
   expect(policy.forStatic()).toContain(constant);
 });
 
+it.each<[source: string, allowed: readonly string[], refused: readonly string[]]>([
+  ['https://pay.example', ['https://pay.example/x'], ['https://api.pay.example/', 'https://payxexample/']],
+  ['pay.example:8443/checkout', ['https://pay.example:8443/'], ['https://evil.example/']],
+  ['https://*.pay.example', ['https://a.pay.example/', 'https://a.b.pay.example/'], ['https://pay.example/']],
+  ['https:', ['https://any.example/'], ['http://any.example/']],
+])('knows where forms can lead with the source %s', (source, allowed, refused) => {
+  const { leadsForms } = createContentPolicy({ form: [source] }, STYLED);
+  for (const url of [...allowed, ...refused]) expect([url, leadsForms(url)]).toEqual([url, allowed.includes(url)]);
+});
+
 it('explains sources that cannot work, in place of a stack', () => {
   const create = (sources: object) => () => createContentPolicy(sources, STYLED);
   expect(create({ image: ['a b'] })).toThrow(WiringError);

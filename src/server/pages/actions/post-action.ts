@@ -3,6 +3,7 @@ import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { holdRejections } from '../../../shared/wire/plain.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { toSize } from '../../../shared/words.ts';
+import { PRODUCT_FILE } from '../../errors/wiring-error.ts';
 import { BodyTooLarge } from '../../request/body-reader.ts';
 import { HttpError } from '../../request/http-error.ts';
 import type { ReceivedForm } from '../../request/read-multipart.ts';
@@ -60,8 +61,18 @@ function isDone(result: ActionResult): boolean {
 }
 
 function redirectTo(exchange: PageExchange, wantsData: boolean, redirect: Redirect): void {
+  if (process.env.SPILLWAY_DEV) warnOfBlocked(exchange, redirect.location);
   if (wantsData) sendRedirectData(exchange, redirect);
   else sendRedirect(exchange, redirect);
+}
+
+function warnOfBlocked({ runtime: { server }, pageRequest: { info, match } }: PageExchange, location: string): void {
+  const { origin } = new URL(location, info.origin);
+  if (origin === info.origin || server.policy.leadsForms(origin)) return;
+  server.log.warn(
+    { route: match.pattern },
+    `A form was redirected to ${origin}, which is no \`form\` source. Before hydration and without JavaScript, browsers block that. Add it to contentSources in ${PRODUCT_FILE}: { form: ['${origin}'] }.`,
+  );
 }
 
 /** How an action ended. */

@@ -195,6 +195,20 @@ describe('an action', () => {
     }
   });
 
+  it('that redirects to a site without a `form` source gets a warning in development', async () => {
+    const out = () => redirect('https://pay.example/?token=canary', { external: true });
+    const app = await startPages(table({ out, save: () => redirect('/plain') }));
+    for (const dev of ['', '1']) {
+      vi.stubEnv('SPILLWAY_DEV', dev);
+      for (const name of ['save', 'out']) await app.post('/page', `_action=page.${name}`, DATA);
+    }
+    vi.unstubAllEnvs();
+    expect(app.lines.filter(({ level }) => level === 40)).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining('redirected to https://pay.example,') }),
+    ]);
+    expect(JSON.stringify(app.lines)).not.toContain('canary');
+  });
+
   it('of a static page is answered only for this visitor', async () => {
     const server = { loader: () => 1, actions: { save: () => invalid({ errors: { name: 'No.' } }) } };
     const app = await startPage({ mode: 'static', view: Page, server });
