@@ -17,7 +17,7 @@ import { createMemoryRouter, IDLE_NAVIGATION } from 'react-router';
 import { expect, it } from 'vitest';
 import { COSTLY } from '../build/quick-start.mjs';
 import { ROUTING } from '../src/server/front/existing-app.ts';
-import { findPattern, recordPatterns } from '../src/server/request/route-patterns.ts';
+import { findDefinition, findPattern, recordPatterns } from '../src/server/request/route-patterns.ts';
 import { REACT_MESSAGES } from '../src/shared/rendering/react-errors.ts';
 import { createRouteTree } from '../src/shared/routing/route-objects.ts';
 import { createStandIn } from '../src/shared/routing/stand-in.ts';
@@ -198,13 +198,14 @@ const RELIANCES: readonly Reliance[] = [
   },
   {
     on: 'express',
-    what: 'keeps the paths of routes, and of where routers are mounted, in `stack` and `rawPath`',
+    what: 'makes routes by `Router.prototype.route`, and keeps the paths of routes and mounts in `stack` and `rawPath`',
     by: 'src/server/request/route-patterns.ts',
-    harm: 'Logs, metrics and incidents would name only the end of a route, and show secrets before it.',
+    harm: 'Logs, metrics and incidents would name only the end of a route, and show secrets before it, and no line of it.',
     missing() {
       const inner = express.Router().get('/b/:c', fail);
       recordPatterns(express.Router().use('/:a', inner));
-      return failing({ rawPath: findPattern(inner.stack[0]?.route) === '/:a/b/:c' });
+      const route = inner.stack[0]?.route;
+      return failing({ rawPath: findPattern(route) === '/:a/b/:c', route: findDefinition(route) !== undefined });
     },
   },
   {

@@ -4,7 +4,14 @@ import { publicError } from '../../shared/routing/control-flow.ts';
 import { Minute, Second } from '../../shared/units.ts';
 import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/decode.ts';
 import type { PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
-import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, NDJSON_TYPE, toDataUrl } from '../../shared/wire/protocol.ts';
+import {
+  BUILD_HEADER,
+  DIGEST_HEADER,
+  HOLES_KEY,
+  NDJSON_TYPE,
+  RETRY_HEADER,
+  toDataUrl,
+} from '../../shared/wire/protocol.ts';
 
 export interface PageResult {
   readonly kind: 'page';
@@ -33,7 +40,7 @@ export type PageDataResult =
   /** No response arrived, or one of another server (a proxy, a sign-in page): load the document to find out. */
   | { readonly kind: 'failed'; readonly error: Error };
 
-interface FetchPageDataOptions {
+export interface FetchPageDataOptions {
   /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;
   /** Maximum number of attempts if the server fails (count, including the first). */
@@ -42,6 +49,8 @@ interface FetchPageDataOptions {
   readonly signal?: AbortSignal;
   /** Marks the request as a prefetch, which the server can refuse under load, and which is sent once. */
   readonly prefetch?: boolean;
+  /** The address of the failure of a prefetch that this request repeats. */
+  readonly retryOf?: string | undefined;
 }
 
 /** A page's version, as HEAD returns it. */
@@ -142,9 +151,13 @@ export async function fetchPageVersion(url: string, options: FetchPageDataOption
 function request(
   url: string,
   method: 'GET' | 'HEAD',
-  { base, attempts, signal, prefetch = false }: FetchPageDataOptions,
+  { base, attempts, signal, prefetch = false, retryOf }: FetchPageDataOptions,
 ): Promise<Response> {
-  const headers = { Accept: NDJSON_TYPE, ...(prefetch && { Purpose: 'prefetch' }) };
+  const headers = {
+    Accept: NDJSON_TYPE,
+    ...(prefetch && { Purpose: 'prefetch' }),
+    ...(retryOf && { [RETRY_HEADER]: retryOf }),
+  };
   return fetchWithRetry(
     toDataUrl(url, base),
     { method, headers },

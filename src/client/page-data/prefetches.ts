@@ -1,6 +1,6 @@
 import { PREFETCH_CONCURRENCY } from '../../shared/shared-limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
-import type { PageDataResult } from './fetch-page-data.ts';
+import type { FetchPageDataOptions, PageDataResult } from './fetch-page-data.ts';
 import {
   createPageEntries,
   isNavigation,
@@ -21,6 +21,8 @@ export interface PagePrefetches {
    * @throws the reason of `signal` if it is aborted
    */
   load(url: string, signal?: AbortSignal): Promise<PageDataResult>;
+  /** The address of the failure of the page's last prefetch, until the page is requested again. */
+  failureOf(url: string): string | undefined;
   /** Whether the complete data is in memory. */
   has(url: string): boolean;
   /** Removes the data, if it is complete. */
@@ -31,7 +33,10 @@ export interface PagePrefetches {
 }
 
 interface PrefetchesOptions {
-  readonly request: (url: string, isPrefetch: boolean, signal: AbortSignal) => Promise<PageDataResult>;
+  readonly request: (
+    url: string,
+    options: Pick<FetchPageDataOptions, 'prefetch' | 'retryOf' | 'signal'>,
+  ) => Promise<PageDataResult>;
   /** Notes which build the server runs. Returns whether it is another than this browser's. */
   readonly noteBuild: (build: string) => boolean;
   /** Both as in `PageDataStoreOptions`. */
@@ -46,6 +51,7 @@ interface PrefetchesOptions {
  */
 export function createPrefetches({ request, noteBuild, onPage, onRefused }: PrefetchesOptions): PagePrefetches {
   const entries = createPageEntries();
+  const failures = new Map<string, string>();
 
   function join(entry: PageEntry, priority: Waiter['priority'], signal: AbortSignal | undefined): void {
     const waiter = { priority };
@@ -79,7 +85,11 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
     entry.isPrefetch = !isNavigation(entry);
     try {
       const { signal } = controller;
-      const result = await request(url, entry.isPrefetch, signal);
+      const retryOf = failures.get(url);
+      failures.delete(url);
+      const result = await request(url, { prefetch: entry.isPrefetch, retryOf, signal });
+      const failure = entry.isPrefetch && findFailure(result);
+      if (failure) failures.set(url, failure);
       entry.result = result;
       entry.at = performance.now();
       const isOfBuild = !('payload' in result && noteBuild(result.payload.build));
@@ -140,6 +150,7 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
       join(entry, priority, signal);
       startWaiting();
     },
+    failureOf: (url) => failures.get(url),
     has: (url) => entries.find(url)?.isOver ?? false,
     forget(url) {
       if (entries.find(url)?.isOver) entries.forget(url);
@@ -154,4 +165,10 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
     },
     clear: entries.clear,
   };
+}
+
+/** Only the failure of a page that everyone shares has an address after a prefetch. */
+function findFailure(result: PageDataResult): string | undefined {
+  const errors = result.kind === 'page' ? Object.values(result.payload.errors ?? {}) : [];
+  return errors.find(({ digest }) => digest)?.digest;
 }

@@ -72,7 +72,7 @@ export function createPageDataStore({
   }
 
   const prefetches = createPrefetches({
-    request: (url, prefetch, signal) => fetchPageData(url, { ...toOptions(), prefetch, signal }),
+    request: (url, options) => fetchPageData(url, { ...toOptions(), ...options }),
     noteBuild,
     onPage,
     onRefused,
@@ -84,6 +84,7 @@ export function createPageDataStore({
     const unwanted = new AbortController();
     const holes = fetchHoles(url, {
       ...toOptions(),
+      retryOf: prefetches.failureOf(url),
       signal: signal ? AbortSignal.any([signal, unwanted.signal]) : unwanted.signal,
     });
     holes.catch(() => {}); // `fillShell` reads it once the shell is there

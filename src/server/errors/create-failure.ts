@@ -11,7 +11,7 @@ import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
 import { isProducts } from './digest/find-location.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
-import { type FramePaths, parseStack, readErrors } from './digest/read-error.ts';
+import { type FramePaths, parseStack, readErrors, readView } from './digest/read-error.ts';
 import type { BodyField, ErrorRecord, Failure, FailureOrigin, RequestRecord, StackFrame, Visitor } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
@@ -135,7 +135,8 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
       },
       { namespace, table: table() },
     );
-    const waiting = found.unresolved ? undefined : findWaiting(errors, context);
+    const view = readView(error, paths);
+    const waiting = view || found.unresolved ? undefined : findWaiting(errors, context);
     const failure: Failure = {
       id,
       digest: found.digest,
@@ -147,9 +148,9 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
       at: Date.now(),
       build,
       release,
-      errors: waiting ? withFrame(errors, waiting.frame) : errors,
-      title: found.title,
-      location: found.location ?? waiting?.location,
+      errors: view ? withView(errors, view) : waiting ? withFrame(errors, waiting.frame) : errors,
+      title: view ? toViewTitle(errors) : found.title,
+      location: view ? { path: view.file, function: '', detail: '' } : (found.location ?? waiting?.location),
       route: context.route ?? info?.pattern,
       routeId: context.routeId,
       requestId: info?.requestId,
@@ -197,6 +198,16 @@ export function createFailureMaker(running: FailingBuild, { scrubber: ownScrubbe
 /** Adds a frame to the error that arrived. */
 function withFrame([first, ...causes]: readonly ErrorRecord[], frame: StackFrame): ErrorRecord[] {
   return first ? [{ ...first, frames: [...first.frames, frame] }, ...causes] : causes;
+}
+
+/** The stack only has the line that rendered the view. Digests do not depend on the view. */
+function withView([first, ...causes]: readonly ErrorRecord[], view: StackFrame): ErrorRecord[] {
+  return first ? [{ ...first, frames: [view, ...first.frames] }, ...causes] : causes;
+}
+
+/** Around the last line of the message is the source of the view. */
+function toViewTitle([first]: readonly ErrorRecord[]): string {
+  return `${first?.class}: ${first?.message.trim().split('\n').at(-1)?.trim()}`;
 }
 
 /** Node runs the product's code without its types, so a tag can be a number. */

@@ -208,7 +208,8 @@ function getOrAdd<Value>(map: WeakMap<WeakKey, Value>, key: WeakKey, make: () =>
 
 /** How long a client can take to repeat a request (ms). Its attempts end 10 s after the first. */
 const RETRY_TIME = 30 * Second;
-const MAX_RETRIES = 2;
+/** After a prefetch that failed, a click sends three requests for the page and three for its holes (count). */
+const MAX_RETRIES = 6;
 /** Failures that can be retried at the same time (count). */
 const MAX_RETRIED = 1000;
 

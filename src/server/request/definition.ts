@@ -1,6 +1,6 @@
 /** Where in the product something ran, for errors whose stack does not say so. */
 export interface Definition {
-  /** Made in the product's call of `definePage()`, `implement()`, `resource()` or `report()`. */
+  /** Made in the product's call of `definePage()`, `implement()`, `resource()` or `report()`, or of a route of Express. */
   readonly call: Error;
   /** The function in what was defined: `loader`, `actions.send`, or the name of an operation. */
   readonly part?: string;

@@ -10,7 +10,7 @@ import type { Definition } from './definition.ts';
 import { drawRandom } from './draw-random.ts';
 import type { Origins } from './origins.ts';
 import type { RequestSpans, Timings } from './request-spans.ts';
-import { findPattern } from './route-patterns.ts';
+import { findDefinition, findPattern } from './route-patterns.ts';
 import { isRead, type Step } from './step.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
@@ -70,8 +70,6 @@ export class RequestInfo {
   isCrossSite = false;
   /** An operation answers: its errors are failures, unless they were made for the caller. */
   isOperation = false;
-  /** The function of the product that answers, for errors whose stack names none. */
-  definition: Definition | undefined;
   /** Set if the response shows a failure. */
   digest: string | undefined;
   /** Where it is recorded while it is in flight (`front/in-flight.ts`). */
@@ -100,6 +98,7 @@ export class RequestInfo {
   #target = '/';
   #path = '/';
   #expressRoute: string | undefined;
+  #definition: Definition | undefined;
   readonly #traceparent: string | undefined;
   readonly #toLanguage: RequestInit['toLanguage'];
   #visitorId: string | undefined;
@@ -139,6 +138,15 @@ export class RequestInfo {
    */
   get pattern(): string | undefined {
     return this.route ?? this.#expressRoute ?? findPattern(this.express?.route);
+  }
+
+  /** The function of the product that answers, for errors whose stack names none. */
+  get definition(): Definition | undefined {
+    return this.#definition ?? findDefinition(this.express?.route);
+  }
+
+  set definition(definition: Definition) {
+    this.#definition = definition;
   }
 
   /** Keeps the pattern, and lets go of the request of Express. */

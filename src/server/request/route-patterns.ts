@@ -1,4 +1,6 @@
+import { Router } from 'express';
 import { readProperty } from '../../shared/reporting/read-property.ts';
+import { captureCall, type Definition } from './definition.ts';
 
 /** The properties that are read of a layer of a router of Express 5 or 4 (`tests/upstream.test.tsx`). */
 interface Layer {
@@ -11,6 +13,20 @@ interface Layer {
 }
 
 const patterns = new WeakMap<object, string>();
+/** Where routes were made, for errors of their handlers whose stack does not say so. */
+const definitions = new WeakMap<object, Definition>();
+
+const { prototype } = Router as unknown as { readonly prototype: Pick<Router, 'route'> };
+const { route } = prototype;
+prototype.route = function withDefinition(this: Router, ...args: Parameters<typeof route>) {
+  const made = route.apply(this, args);
+  definitions.set(made, { call: captureCall(withDefinition) });
+  return made;
+} as typeof route;
+
+export function findDefinition(route: object | undefined): Definition | undefined {
+  return route && definitions.get(route);
+}
 
 /**
  * Records the patterns of all routes in a router or an app of Express, and in routers that are mounted in it. Of a

@@ -22,6 +22,8 @@ interface Call {
   readonly method: string;
   readonly url: string;
   readonly isPrefetch: boolean;
+  /** The failure that the request names. */
+  readonly retryOf: string | null;
   readonly signal: AbortSignal;
   answer(body?: BodyInit | null, init?: ResponseInit): void;
 }
@@ -42,6 +44,7 @@ function createTestStore(options: Partial<PageDataStoreOptions> = {}) {
           method,
           url,
           isPrefetch: new Headers(init.headers).get('Purpose') === 'prefetch',
+          retryOf: new Headers(init.headers).get('X-Retry-Of'),
           signal: signal as AbortSignal,
           answer: (body = `${JSON.stringify({ d: makePage(url) })}\n`, answer = { headers: WIRE }) =>
             resolve(new Response(body, answer)),
@@ -119,6 +122,21 @@ describe('a prefetch', () => {
     calls[1]?.answer();
     expect(await loaded).toMatchObject({ kind: 'page', status: 200 });
     expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
+  });
+
+  it('that failed is named by the navigation, and by the request of its holes, so that one click is one failure', async () => {
+    const { store, calls } = createTestStore();
+    const digest = '7K3QM2XA-9F4W0R6B';
+    const errors = { home: { kind: 'failure', status: 500, digest } };
+    const failed = JSON.stringify({ d: { ...makePage('/shop'), errors } });
+    store.prefetch('/shop', 'intent');
+    calls[0]?.answer(failed, { status: 500, headers: WIRE });
+    await flush();
+    const loaded = store.loadShell('/shop');
+    calls[2]?.answer(failed, { status: 500, headers: WIRE });
+    await loaded;
+    void store.load('/shop');
+    expect(calls.map(({ retryOf }) => retryOf)).toEqual([null, digest, digest, null]);
   });
 
   it('continues to stream for the navigation that uses it', async () => {

@@ -90,6 +90,7 @@ test.each<[name: string, story: object]>([
   ['shell-render', { origin: 'render' }],
   ['step', { origin: 'step' }],
   ['route', { origin: 'step' }],
+  ['route-callback', { origin: 'step' }],
   ['mounted-app', { origin: 'step' }],
   ['action-thrown', { origin: 'action' }],
   ['action-callback', { origin: 'action' }],

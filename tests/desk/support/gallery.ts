@@ -101,6 +101,7 @@ const FAILING_PAGES = {
   'shell-render': '/shell',
   step: '/step',
   route: '/export.csv',
+  'route-callback': '/refused.csv',
   'mounted-app': '/legacy',
 };
 const FAILING_STREAMS = {

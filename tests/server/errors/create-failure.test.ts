@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import { createFailureMaker, readBodyFields } from '../../../src/server/errors/create-failure.ts';
+import { createDigest } from '../../../src/server/errors/digest/create-digest.ts';
+import { emptyLocationTable } from '../../../src/server/errors/digest/location-table.ts';
+import { readErrors } from '../../../src/server/errors/digest/read-error.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
@@ -52,6 +55,38 @@ it('records the headers of the request of a reported error', () => {
   const arrived = new RequestInfo({ ...facts, headers: { cookie: 'sid=session-of-ann', accept: 'text/html' } });
   const { failure } = toFailure({ error: new Error('boom') }, { origin: 'report', info: arrived });
   expect(failure.request).toMatchObject({ headers: { accept: 'text/html' }, credentials: ['sid'] });
+});
+
+it.each([
+  ['EJS', 'ROOT/legacy/views/cart.ejs:3\n    1| <ul>\n >> 3| <%= user.name %>\n\nuser is not defined'],
+  ['Pug', 'ROOT/legacy/views/cart.ejs:3:1\n  > 3|     = user.name\n\nuser is not defined\n'],
+  ['Nunjucks', '(ROOT/legacy/views/cart.ejs) [Line 3, Column 7]\n  user is not defined'],
+])('shows the line of a view of %s, with the same digest as before', (_, message) => {
+  const error = new ReferenceError(message.replace('ROOT', process.cwd()));
+  const { failure } = toFailure({ error }, { origin: 'step' });
+  const paths = { dist: `${process.cwd()}/dist` };
+  const before = createDigest(
+    { side: 'server', errors: readErrors(error, paths) },
+    { namespace: 'spillway', table: emptyLocationTable },
+  );
+  expect(failure).toMatchObject({
+    digest: before.digest,
+    title: 'ReferenceError: user is not defined',
+    location: { path: 'legacy/views/cart.ejs' },
+  });
+  expect(failure.errors[0]?.frames[0]).toMatchObject({ file: 'legacy/views/cart.ejs', line: 3 });
+});
+
+it.each([
+  'ROOT/node_modules/mailer/views/cart.ejs:3\n\nboom',
+  '/elsewhere/cart.ejs:3\n\nboom',
+  'ROOT/a.ejs:3',
+  'No ROOT/a.ejs:3\n',
+])('takes no other path in a message for a view: %s', (message) => {
+  const error = new Error(message.replace('ROOT', process.cwd()));
+  const { failure } = toFailure({ error }, { origin: 'step' });
+  expect(failure.location?.path).not.toMatch(/ejs/);
+  expect(failure.errors[0]?.frames[0]?.file).not.toMatch(/ejs/);
 });
 
 it('leaves no half of a secret, wherever a message is cut', () => {

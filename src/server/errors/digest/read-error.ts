@@ -174,6 +174,18 @@ function toFrame(name: string, location: FrameLocation, isAsync: boolean, paths:
   return isAsync ? { ...frame, async: true } : frame;
 }
 
+/** `/app/views/cart.ejs:3` (EJS, Pug), `(/app/views/cart.njk) [Line 3, Column 7]` (Nunjucks), and then more lines. */
+const VIEW =
+  /^\(?((?:[A-Za-z]:)?[\\/][^\n()]{1,300}?)(?::(\d{1,6})(?::\d{1,6})?|\) \[Line (\d{1,6}), Column \d{1,6}\])\n/;
+
+/** Returns the line of the project's view that failed: template engines name it only in the message. */
+export function readView(error: unknown, paths: FramePaths): StackFrame | undefined {
+  const [, path = '', line, other] = VIEW.exec(readString(error, 'message').slice(0, MAX_LINE_LENGTH)) ?? [];
+  const file = toFrameFile(path, paths);
+  if (/^(?:$|\.\.\/|node_modules\/)/.test(file)) return undefined;
+  return { file, line: Number(line ?? other), column: 1, function: '' };
+}
+
 export interface FramePaths {
   /** The folder of the build, absolute. The folder around it is the project. */
   readonly dist: string;

@@ -5,7 +5,7 @@ import {
   TraceMap,
   traceSegment,
 } from '@jridgewell/trace-mapping';
-import { type Failure, LINE_END, type StackFrame } from '#engine/tracker';
+import { type Failure, isProductCode, LINE_END, type StackFrame } from '#engine/tracker';
 import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES, MAX_MAP_TEXT, MAX_MAPPINGS } from '../../desk-limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 import type { BuildFiles, MapText } from './build-files.ts';
@@ -53,7 +53,7 @@ export function createMapReader({
     }
     const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
     const location = map && findLocation(map, frame);
-    if (!map || !location) return { ...frame, own: false };
+    if (!map || !location) return { ...frame, own: isView(frame.file) };
     const own = isProjects(location);
     const name = own ? await findFunction(build, frame) : frame.function;
     const { source: text, ...position } = location;
@@ -96,6 +96,11 @@ export function createMapReader({
 /** Reports whether a file can be a bundle, or a file of an existing app, which can be a package in an image. */
 function isScript(file: string): boolean {
   return /^[^:]*\.[cm]?[jt]s$/.test(file) && !file.includes('..');
+}
+
+/** Reports whether a file is a template of the app. There is no map of it. */
+function isView(file: string): boolean {
+  return /^[^:]+\.\w+$/.test(file) && !/\.\.|\.[cm]?[jt]sx?$/.test(file) && isProductCode(file);
 }
 
 /** Reports whether a source is in the project. Files outside begin with `../`, and a plugin's with its name. */

@@ -28,6 +28,13 @@ describe('the map reader', () => {
     expect(stored.resolved?.[0]?.[0]).toMatchObject({ line: 3, column: 10 });
   });
 
+  it('counts a view as a file of the app', async () => {
+    const maps = createMapReader({ readMap: async () => undefined });
+    const files = ['legacy/views/cart.ejs', 'server/views/cart.pug', 'node_modules/mailer/a.ejs', '../cart.ejs'];
+    const stored = await maps.resolve(withFrames(files.map((file) => ({ file, line: 3, column: 1, function: '' }))));
+    expect(stored.resolved?.[0]?.map(({ own }) => own)).toEqual([true, true, false, false]);
+  });
+
   it.each([
     ['a map', '{"broken'],
     ['one that fits in memory', `{"version":3,"sources":["a.ts"],"mappings":"${'AAAA,'.repeat(1_700_000)}"}`],
