@@ -132,6 +132,7 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
     const { log, lines } = spyOnLog();
     const fail: RequestHandler = (_req, res) => {
       res.set({ 'Set-Cookie': 'seen=1', ETag: '"x"', 'Cache-Control': 'public, max-age=600' });
+      res.attachment('report.csv');
       throw error;
     };
     const app = createTestApp({ log, steps: [fail] });
@@ -150,6 +151,7 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
     expect(JSON.stringify([problem, reply.headers])).not.toContain('canary');
     expect(reply.headers).toMatchObject({ 'set-cookie': ['seen=1'] });
     expect(reply.headers.etag).toBeUndefined();
+    expect(reply.headers['content-disposition']).toBeUndefined();
     expect(lines.filter(({ digest }) => digest !== undefined)).toEqual([]);
   });
 
