@@ -11,7 +11,7 @@ const RANK = { product: 0, productAwaiting: 1, engine: 2, engineAwaiting: 3, pas
 /**
  * Returns the first frame from the throw that belongs to the application. Helpers that throw for their callers and
  * constructors of errors are skipped. A function that only awaited is used if there is no other, and the engine's own
- * frames if the application has none. They do not count below a package, which they have only passed the request to.
+ * frames if there is no product frame. They do not count below a package, which they only passed the request to.
  */
 export function findLocation(error: ErrorRecord, table: LocationTable): FoundLocation | undefined {
   if (isRecursion(error)) return findRepeated(error.frames, table) ?? findFirst(error.frames, table);

@@ -159,7 +159,7 @@ it.each([
   expect(read([{ at }])).toMatchObject({ kind: 'exception', location: { path } });
 });
 
-it('an error that a package threw, which Spillway called for the product, has no site', () => {
+it('an error that a package threw, which Spillway called for the product, gets no site', () => {
   expect(read([{ at: ['query node_modules/pg/lib/client.js', ENGINE] }]).location).toBeUndefined();
 });
 
