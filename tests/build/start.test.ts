@@ -94,6 +94,25 @@ TypeError: Cannot destructure property 'value' of 'RATES[name]' as it is undefin
 `);
 });
 
+it('names the package that looks for its own folder, and what to do', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  app.write({
+    'legacy/node_modules/@acme/has-views/package.json': '{ "main": "main.js" }',
+    'legacy/node_modules/@acme/has-views/main.js': 'exports.views = () => __dirname;',
+    'legacy/app.ts': "import { views } from '@acme/has-views';\nexport const folder = views();\n",
+  });
+  app.replace('src/server/product/index.ts', 'import ', "import '../../../legacy/app.ts';\nimport ");
+  await app.build();
+  const { stderr } = spawnSync(process.execPath, ['bin/start.mjs'], { cwd: app.folder, encoding: 'utf8' });
+  expect(stderr).toBe(`The server does not start:
+ReferenceError: __dirname is not defined
+    at legacy/app.ts:2
+    at src/server/product/index.ts:1
+@acme/has-views looks for its own files, and the build bundles it. Install it in the project's root, and add '@acme/has-views' to \`external\` in src/server/product/build.mjs.
+`);
+});
+
 it('builds first if it must, and needs no more memory afterwards than without', async () => {
   const app = createOwnedApp();
   onTestFinished(() => app.remove());

@@ -113,6 +113,7 @@ function withStatus(shown: PageError, error: unknown, { statusCode }: ServerResp
 
 /** Headers that describe the body. */
 const BODY_HEADERS = [
+  'Content-Disposition',
   'Content-Encoding',
   'Content-Language',
   'Content-Length',

@@ -301,8 +301,8 @@ export const inContext: Step = (req, _res, next) => {
   const info = requestInfo(req);
   if (!isRead(req)) {
     // Otherwise what reads the body by its events, such as multer or the body parsers of Express 4.17, loses the context.
-    const { emit } = req;
-    req.emit = (...event: Parameters<typeof emit>) => current.run(info, () => emit.apply(req, event));
+    // Bound by Node, because a function of ours would be in the stacks of their errors, as the place to blame.
+    req.emit = current.run(info, () => AsyncLocalStorage.bind(req.emit));
   }
   runForRequest(info, next);
 };

@@ -67,12 +67,25 @@ function describe(error: unknown, dist: string): string {
   const text = describeThrown(error, dist, loadLocationTable(dist));
   // Under `npm run dev`, Node maps the stack.
   if (process.env.SPILLWAY_DEV || !text.includes('\n    at ')) throw error;
-  return `The server does not start:\n${text}`;
+  return `The server does not start:\n${text}${adviseOnFolder(error, dist)}`;
+}
+
+/** A package in the bundle has no folder. Only the innermost frame says which one it is. */
+function adviseOnFolder(error: unknown, dist: string): string {
+  if (!(error instanceof ReferenceError) || !/^__(?:dir|file)name /.test(error.message)) return '';
+  const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(listPaths(error, dist)[0] ?? '')?.[1];
+  return name
+    ? `\n${name} looks for its own files, and the build bundles it. Install it in the project's root, and add '${name}' to \`external\` in src/server/product/build.mjs.`
+    : '';
 }
 
 /** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */
-function findProductFile({ stack = '', message }: Error, dist: string): string | undefined {
+function findProductFile(error: Error, dist: string): string | undefined {
+  return listPaths(error, dist).find((path) => path !== undefined && isInProduct(path));
+}
+
+/** The source files of a stack, the innermost first. */
+function listPaths({ stack = '', message }: Error, dist: string): (string | undefined)[] {
   const table = loadLocationTable(dist);
-  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
-  return paths.find((path) => path !== undefined && isInProduct(path));
+  return parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
 }

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestHandler, Response } from 'express';
+import express, { type RequestHandler, type Response, Router } from 'express';
+import passport from 'passport';
 import request from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PageSteps } from '../../../src/server/pages/page-handlers.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { forbidden, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { MiB } from '../../../src/shared/units.ts';
-import { createFakePages, createTestApp, spyOnLog, startTestServer } from '../../support/app.ts';
+import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestAppOptions } from '../../support/app.ts';
 import { createFolder } from '../../support/folder.ts';
 
 /** Asks an app whose pages throw. */
@@ -127,11 +128,26 @@ it('a download whose source ends too early is a failure', async () => {
   expect(failures).toHaveLength(1);
 });
 
+it.each<[string, (handler: RequestHandler) => TestAppOptions]>([
+  ['a step', (handler) => ({ steps: [handler] })],
+  ['a route', (handler) => ({ routes: Router().use(handler) })],
+  ['an API', (handler) => ({ api: [Router().use(handler)] })],
+  ['an existing app', (handler) => ({ existingApp: { app: express().use(handler) } })],
+])('an error in a package that is %s is not blamed on a line of Spillway', async (_name, toOptions) => {
+  const { log, lines } = spyOnLog();
+  const unknown: RequestHandler = passport.authenticate('nowhere');
+  await request(createTestApp({ log, ...toOptions(unknown) })).get('/api/x');
+  const failures = lines.filter(({ title }) => title !== undefined);
+  expect(failures).toMatchObject([{ title: 'Error: Unknown authentication strategy "nowhere"' }]);
+  expect(failures[0]?.location).toBeUndefined();
+});
+
 describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
   const answerTo = async (error: object) => {
     const { log, lines } = spyOnLog();
     const fail: RequestHandler = (_req, res) => {
       res.set({ 'Set-Cookie': 'seen=1', ETag: '"x"', 'Cache-Control': 'public, max-age=600' });
+      res.attachment('report.csv');
       throw error;
     };
     const app = createTestApp({ log, steps: [fail] });
@@ -150,6 +166,7 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
     expect(JSON.stringify([problem, reply.headers])).not.toContain('canary');
     expect(reply.headers).toMatchObject({ 'set-cookie': ['seen=1'] });
     expect(reply.headers.etag).toBeUndefined();
+    expect(reply.headers['content-disposition']).toBeUndefined();
     expect(lines.filter(({ digest }) => digest !== undefined)).toEqual([]);
   });
 

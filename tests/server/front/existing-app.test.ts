@@ -242,6 +242,17 @@ describe('raw paths', () => {
   });
 });
 
+it('an error that a package makes while it reads the body is not blamed on a line of Spillway', async () => {
+  const { log, lines } = spyOnLog();
+  const body = new FormData();
+  body.set('other', new File(['a'], 'a.txt'));
+  const port = await mount(apps.createUploads(), { log });
+  expect((await fetch(`http://127.0.0.1:${port}/upload`, { method: 'POST', body })).status).toBe(500);
+  const failures = lines.filter(({ title }) => title !== undefined);
+  expect(failures).toMatchObject([{ title: 'MulterError: Unexpected file field', route: '/upload' }]);
+  expect(failures[0]?.location).toBeUndefined();
+});
+
 const guard: RequestHandler = (req, res, next) =>
   isBelow(req, '/vault') || isBelow(req, '/größe/') ? void res.status(401).end() : next();
 

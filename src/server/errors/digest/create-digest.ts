@@ -213,7 +213,6 @@ function toSpecialKey(
   table: LocationTable,
 ): Key {
   const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
-  const { path = '', function: name = '' } = location ? toFirst(location) : {};
   switch (kind) {
     case 'hydration':
       return { ...key, path: route };
@@ -223,7 +222,7 @@ function toSpecialKey(
       // Only V8 in browsers says who called.
       return details.called === undefined ? { ...key, path: route } : { ...key, detail: details.called };
     case 'blocked-loop':
-      return { ...key, path, function: name };
+      return { ...key, ...(location ? toPlace(location) : toSource(error, table)) };
     case 'csp':
       return { ...key, ...toSource(error, table), detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
     case 'crash':
@@ -241,7 +240,11 @@ function toSource(error: ErrorRecord | undefined, table: LocationTable): Pick<Ke
   const [frame] = error?.frames ?? [];
   const found = frame && table.find(frame);
   if (!found) return { path: frame?.file.replace(/-[A-Z0-9]{8}(?=\.js$)/, '') ?? '', function: '' };
-  const { path, function: name } = toFirst(found);
+  return toPlace(found);
+}
+
+function toPlace(location: FoundLocation): Pick<Key, 'path' | 'function'> {
+  const { path, function: name } = toFirst(location);
   return { path, function: name };
 }
 

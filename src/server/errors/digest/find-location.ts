@@ -11,7 +11,7 @@ const RANK = { product: 0, productAwaiting: 1, engine: 2, engineAwaiting: 3, pas
 /**
  * Returns the first frame from the throw that belongs to the application. Helpers that throw for their callers and
  * constructors of errors are skipped. A function that only awaited is used if there is no other, and the engine's own
- * frames if the application has none.
+ * frames if there is no product frame. They do not count below a package, which they only passed the request to.
  */
 export function findLocation(error: ErrorRecord, table: LocationTable): FoundLocation | undefined {
   if (isRecursion(error)) return findRepeated(error.frames, table) ?? findFirst(error.frames, table);
@@ -26,9 +26,11 @@ export function isProducts(location: FoundLocation | undefined): boolean {
 function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {
   let best: FoundLocation | undefined;
   let bestRank: number = RANK.passedThrough + 1;
+  let isInPackage = false;
   for (const frame of frames) {
     const location = table.find(frame);
-    if (!location || location.owner === 'dependency') continue;
+    if (location?.owner === 'dependency') isInPackage = true;
+    if (!location || (isInPackage && !isProducts(location))) continue;
     const rank = rankOf(location, frame.async === true);
     if (rank === RANK.product) return location;
     if (rank < bestRank) {

@@ -134,7 +134,13 @@ it.each<[string, Given[]]>([
   ],
   ['the path that was requested', [called('/api/x', '/a'), called('/api/y', '/a')]],
   ['what a policy blocked', [csp('https://a.example'), csp('https://b.example')]],
-  ['where the loop was blocked', [CART, TILL].map((at) => [[{ at: [at] }], { kind: 'blocked-loop' }])],
+  [
+    'where the loop was blocked',
+    [[CART], [TILL], ['a node_modules/pg/a.js', ENGINE], ['b node_modules/ws/b.js', ENGINE]].map((at) => [
+      [{ at }],
+      { kind: 'blocked-loop' },
+    ]),
+  ],
   ['the namespace', [[[{}]], [[{}], {}, 'm']]],
   ['splitBy', ['a', 'b'].map((tenant) => [[{}], { splitBy: [tenant] }])],
   // Text cannot move from one field to the next.
@@ -151,6 +157,10 @@ it.each([
   ['the caller of a helper that throws', ['invariant src/shared/product/check.ts', CART], 'src/shared/product/cart.ts'],
 ])('the site is %s', (_name, at, path) => {
   expect(read([{ at }])).toMatchObject({ kind: 'exception', location: { path } });
+});
+
+it('an error that a package threw, which Spillway called for the product, gets no site', () => {
+  expect(read([{ at: ['query node_modules/pg/lib/client.js', ENGINE] }]).location).toBeUndefined();
 });
 
 it('is unresolved with frames of an unknown build', () => {
