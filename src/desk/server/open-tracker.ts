@@ -99,7 +99,10 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
         // On standard error, because logs are often forwarded and kept.
         process.stderr.write(`Open this first, it signs you in to the desk (once, within 15 minutes): ${link}\n`);
       } catch (error) {
-        log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
+        log.warn(
+          { err: error },
+          'No sign-in link could be created. Sign in with OPERATOR_TOKEN, or with the token in DATA_DIR/desk-token.',
+        );
       }
     },
     health: () => ({ ...desk.condition }),

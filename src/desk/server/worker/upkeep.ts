@@ -61,11 +61,15 @@ export function createUpkeep(
     );
     await tasks.run('The journal could not be stored.', () => writer.flush());
     processes.write();
-    const areAdopted = await tasks.run('The journals of ended processes could not be stored.', deadJournals.adoptAll);
-    const areRecorded = await tasks.run('Ended processes could not be recorded.', processes.endOfSilent);
-    const isDone = isStarted && isPublished && areAdopted && areRecorded;
+    const isDone = (await recordEnded()) && isStarted && isPublished;
     if (isDone) await retain();
     return isDone;
+  }
+
+  async function recordEnded(): Promise<boolean> {
+    const areAdopted = await tasks.run('The journals of ended processes could not be stored.', deadJournals.adoptAll);
+    const areRecorded = await tasks.run('Ended processes could not be recorded.', processes.endOfSilent);
+    return areAdopted && areRecorded;
   }
 
   async function retain(): Promise<void> {
@@ -85,7 +89,11 @@ export function createUpkeep(
       await tasks.run('The regular check of the store failed.', async () => {
         await holder.use((store) => store.check());
         await holder.use((store) => store.changes.endIgnores());
-        await processes.endOfSilent();
+        // A replica with the same folder can have been killed. Not during `doAll`, which stores the same journals.
+        catching = catching.then(async () => {
+          await recordEnded();
+        });
+        await catching;
       });
     },
     stop() {
