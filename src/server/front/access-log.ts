@@ -45,7 +45,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     // It closes once, and `once()` would take as long as several steps.
     res.on('close', () => {
       inFlight?.delete(info);
-      info.keepPattern();
+      info.keepRoute();
       const { method, path, pattern: route } = info;
       const isCut = !res.writableFinished && cutResponses.has(res);
       const isBroken = !res.writableFinished && !isCut && Boolean(brokenResponses.has(res) || res.errored);

@@ -13,6 +13,7 @@ import type { ProxyTrust } from '../request/client-address.ts';
 import { HttpError, statusOf, unsupportedMediaType } from '../request/http-error.ts';
 import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { recordCalls } from '../request/route-patterns.ts';
 import type { Step } from '../request/step.ts';
 import { leaveUncompressed } from './compress.ts';
 import { toPrivateCaching } from './security-headers.ts';
@@ -112,7 +113,7 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
       for (const [name, value] of given.get(res) ?? []) if (res.getHeader(name) === value) res.removeHeader(name);
       const giveBack = isApp(app) ? leaveExpress(req, res) : () => undefined;
       handle(req, res, (error?: unknown) => {
-        if (error) requestInfo(req).keepPattern();
+        if (error) requestInfo(req).keepRoute();
         giveBack();
         next(withStatus(error, res));
       });
@@ -238,6 +239,7 @@ interface Uninstalled {
 }
 
 async function importApp(file: string, root: string): Promise<RequestHandler> {
+  recordCallsOf(createRequire(join(root, file)));
   const module = (await import(pathToFileURL(join(root, file)).href).catch(explainModules)) as { default?: unknown };
   // An app that was compiled to CommonJS has its default export one level deeper.
   const found = [module.default, (module.default as { default?: unknown } | undefined)?.default].find(isApp);
@@ -245,6 +247,15 @@ async function importApp(file: string, root: string): Promise<RequestHandler> {
   throw new WiringError(
     `${file} exports no Express app. End it with "module.exports = app" or "export default app", and listen elsewhere: the server listens for it.`,
   );
+}
+
+/** Loads the app's copy of Express before the app makes routes with it. */
+function recordCallsOf(require: NodeJS.Require): void {
+  try {
+    recordCalls(require('express'));
+  } catch {
+    // It has none. If it needs one, loading the app says so.
+  }
 }
 
 /** Node says this of an app that was written for CommonJS. */

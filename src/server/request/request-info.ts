@@ -149,9 +149,10 @@ export class RequestInfo {
     this.#definition = definition;
   }
 
-  /** Keeps the pattern, and lets go of the request of Express. */
-  keepPattern(): void {
+  /** Keeps what is known of the route, and lets go of the request of Express. */
+  keepRoute(): void {
     this.#expressRoute = this.pattern;
+    this.#definition = this.definition;
     this.express = undefined;
   }
 

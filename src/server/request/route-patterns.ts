@@ -1,3 +1,4 @@
+import type Express from 'express';
 import { Router } from 'express';
 import { readProperty } from '../../shared/reporting/read-property.ts';
 import { captureCall, type Definition } from './definition.ts';
@@ -16,13 +17,22 @@ const patterns = new WeakMap<object, string>();
 /** Where routes were made, for errors of their handlers whose stack does not say so. */
 const definitions = new WeakMap<object, Definition>();
 
-const { prototype } = Router as unknown as { readonly prototype: Pick<Router, 'route'> };
-const { route } = prototype;
-prototype.route = function withDefinition(this: Router, ...args: Parameters<typeof route>) {
-  const made = route.apply(this, args);
-  definitions.set(made, { call: captureCall(withDefinition) });
-  return made;
-} as typeof route;
+const instrumented = new WeakSet<object>();
+recordCalls({ Router });
+
+/** Remembers where routes of an Express 5 or 4 are made from now on. An existing app can have its own copy. */
+export function recordCalls({ Router }: Pick<typeof Express, 'Router'>): void {
+  // In Express 4, the function itself is the prototype.
+  const prototype: Pick<Router, 'route'> = 'route' in Router ? Router : Router.prototype;
+  if (instrumented.has(prototype)) return;
+  const { route } = prototype;
+  prototype.route = function withDefinition(this: Router, ...args: Parameters<typeof route>) {
+    const made = route.apply(this, args);
+    definitions.set(made, { call: captureCall(withDefinition) });
+    return made;
+  } as typeof route;
+  instrumented.add(prototype);
+}
 
 export function findDefinition(route: object | undefined): Definition | undefined {
   return route && definitions.get(route);

@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, Server } from 'node:http';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -9,6 +9,7 @@ import { implement } from '../../../src/server/api/implement.ts';
 import { describeNodeFloor } from '../../../src/server/connection/node-floor.ts';
 import { loadExistingApp } from '../../../src/server/front/existing-app.ts';
 import { isBelow } from '../../../src/server/index.ts';
+import { type RequestInfo, requestInfo } from '../../../src/server/request/request-info.ts';
 import { operation } from '../../../src/shared/api/operation.ts';
 import apps from '../../fixtures/existing/apps.cjs';
 import {
@@ -295,6 +296,30 @@ it('an app that is named by its file is loaded with its server', async () => {
   expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
   expect(lines).toEqual([]);
 });
+
+it.each(['express', 'express4'])(
+  'errors without a stack get the line of their route in an app with its own %s',
+  async (name) => {
+    const root = writeApp('');
+    mkdirSync(join(root, 'legacy/node_modules'), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(root, 'legacy/node_modules/express'));
+    writeFileSync(
+      join(root, 'legacy/app.cjs'),
+      `const app = require('express')();
+const read = (_req, _res, next) => require('node:fs').readFile('none', next);
+app.get('/exports', read);
+module.exports = app;`,
+    );
+    const infos: RequestInfo[] = [];
+    const steps: RequestHandler[] = [(req, _res, next) => next(void infos.push(requestInfo(req)))];
+    const { port } = await startTestServer({
+      existingApp: await loadExistingApp('./legacy/app.cjs', root, spyOnLog().log),
+      steps,
+    });
+    expect((await askRaw(port, 'GET /exports HTTP/1.1')).status).toBe(500);
+    expect(infos[0]?.definition?.call.stack).toContain('legacy/app.cjs:3:5');
+  },
+);
 
 it.each([
   ['./missing.js', 'names ./missing.js, which does not exist.'],
