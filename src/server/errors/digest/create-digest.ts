@@ -272,10 +272,15 @@ function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: Dig
   const foreign = error?.frames.find(({ file }) => /^https?:/.test(file))?.file;
   const words =
     error && kind !== 'csp'
-      ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
+      ? `${error.class}: ${toFirstLine(error.message)}`
       : [kind, ...Object.values(details ?? {}), ...(foreign ? [foreign] : [])].join(' ');
   // Pages show less, but only cut after scrubbing, because half a secret cannot be recognized.
   return words.slice(0, MAX_MESSAGE_LENGTH);
+}
+
+/** Joins the lines of JSON, such as the message of a `ZodError`: its first line is only a bracket. */
+function toFirstLine(message: string): string {
+  return /^[[{]\s*\n/.test(message) ? message.replace(/\s+/g, ' ') : (message.split(/[\r\n]/, 1)[0] ?? '');
 }
 
 /** Hashes each field with its length, so that two different lists of fields never give the same text. */

@@ -163,6 +163,13 @@ it('an error that a package threw, which Spillway called for the product, gets n
   expect(read([{ at: ['query node_modules/pg/lib/client.js', ENGINE] }]).location).toBeUndefined();
 });
 
+it.each([
+  ['Not found.\nSee the log.', 'Error: Not found.'],
+  ['[\n  {\n    "code": "invalid_type"\n  }\n]', 'Error: [ { "code": "invalid_type" } ]'],
+])('the title of %j is %s', (message, title) => {
+  expect(read([{ message }]).title).toBe(title);
+});
+
 it('is unresolved with frames of an unknown build', () => {
   expect(read(...at('f client/assets/main-OLD.js')).unresolved).toBe(true);
   expect(read(...at('f client/assets/home-OLD.js', CART))).toMatchObject({ location: {}, unresolved: true });
