@@ -242,7 +242,7 @@ test('a place keeps its fallback until its value arrives, also when the router i
   const { page, complaints } = await visit('/');
   await page.goto('/city?name=Turin', { waitUntil: 'commit' });
   const fallback = await page.getByText('Asking…').elementHandle();
-  await page.waitForFunction(() => history.scrollRestoration === 'manual'); // the router is there
+  await page.waitForFunction(() => history.scrollRestoration === 'manual', undefined, { polling: 50 }); // the router is there
   await page.waitForTimeout(500);
   expect(await fallback?.evaluate((element) => element.isConnected)).toBe(true);
   await release(page);

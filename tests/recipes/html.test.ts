@@ -11,7 +11,7 @@ it('shows the text without its scripts, in the document and after a navigation',
   const body = page.locator('article > div');
   expect(await body.innerHTML()).toBe(html);
   await page.goto(`${url}/`);
-  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  await page.waitForFunction(() => history.scrollRestoration === 'manual', undefined, { polling: 50 });
   await page.getByRole('link', { name: 'Article' }).click();
   expect(await body.innerHTML()).toBe(html);
   expect(documents).toEqual(['/article', '/']);

@@ -69,7 +69,8 @@ export async function openPage(url: string, { before, ...options }: OpenOptions 
   const watched = await watch(page);
   await before?.(page);
   await page.goto(url);
-  if (options.javaScriptEnabled !== false) await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  if (options.javaScriptEnabled !== false)
+    await page.waitForFunction(() => history.scrollRestoration === 'manual', undefined, { polling: 50 });
   return { page, ...watched };
 }
 

@@ -13,14 +13,18 @@ async function openLive(path: string) {
 const nav = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Tour' }).getByRole('link', { name, exact: true });
 const readScroll = (page: Page) => page.evaluate(() => Math.round(scrollY));
-const isScrolledTo = (page: Page, y: number) => page.waitForFunction((wanted) => Math.abs(scrollY - wanted) < 3, y);
+const isScrolledTo = (page: Page, y: number) =>
+  page.waitForFunction((wanted) => Math.abs(scrollY - wanted) < 3, y, { polling: 50 });
 const isAtTop = (page: Page, id: string) =>
   page.waitForFunction(
     (target) => Math.abs(document.getElementById(target)?.getBoundingClientRect().top ?? 999) < 5,
     id,
+    { polling: 50 },
   );
 const isAnnounced = (page: Page, title: string) =>
-  page.waitForFunction((said) => document.querySelector('body > [role=status]')?.textContent === said, title);
+  page.waitForFunction((said) => document.querySelector('body > [role=status]')?.textContent === said, title, {
+    polling: 50,
+  });
 
 /** Adds a link that is not prefetched, and clicks it. */
 async function follow(page: Page, href: string): Promise<void> {
@@ -41,7 +45,9 @@ test('a link shows the next page without a document load, with one request for i
     await nav(page, name).click();
     await heading(page, name);
     await isAnnounced(page, `${name} · Spillway`);
-    await page.waitForFunction(() => document.activeElement === document.querySelector('main'));
+    await page.waitForFunction(() => document.activeElement === document.querySelector('main'), undefined, {
+      polling: 50,
+    });
     const path = new URL(page.url()).pathname;
     expect(data.filter((request) => request.path === `/_data${path}`)).toHaveLength(1);
   }
@@ -154,7 +160,7 @@ describe('scrolling', () => {
   test('starts at the top of a new page, and Back returns to where it was', async () => {
     const { page } = await openLive('/tour/navigation');
     await page.getByRole('link', { name: 'Leave at Meadows' }).scrollIntoViewIfNeeded();
-    await page.waitForFunction(() => scrollY > 300);
+    await page.waitForFunction(() => scrollY > 300, undefined, { polling: 50 });
     const left = await readScroll(page);
     await link(page, 'Leave at Meadows').click();
     await heading(page, 'Cards');

@@ -119,11 +119,11 @@ describe.concurrent('a stop', () => {
   );
 
   it('ends server-sent events, also of a request during the stop', async (context) => {
-    const { open, stop, ended, output } = await run(context, { deadline: 30_000 });
+    const { open, stop, isStopping, ended, output } = await run(context, { deadline: 30_000 });
     const early = await open(follow);
     const { socket, whole } = await open('');
     stop();
-    await sleep(150);
+    await isStopping();
     socket.write(follow);
     for (const { text } of [await early.whole, await whole]) expect(text).toMatch(/event\r\n0\r\n\r\n$/);
     expect((await ended()).code).toBe(0);

@@ -126,7 +126,7 @@ it.runIf(process.platform === 'linux')('warns of a low limit of open files', asy
 it('listens to signals before it loads the server', () => {
   const early = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {
-      if (name === 'pino') process.kill(process.pid, 'SIGTERM');
+      if (name === './site.js') process.kill(process.pid, 'SIGTERM');
       return next(name, context);
     } });`;
   const { status } = start({}, MAIN, ['--import', `data:text/javascript,${encodeURIComponent(early)}`]);
