@@ -35,6 +35,7 @@ function start(
     encoding: 'utf8',
     env: all,
     timeout: 40_000,
+    killSignal: 'SIGKILL', // a server that did start would answer SIGTERM with 0
   });
   return { status, stdout, stderr };
 }
