@@ -5,7 +5,7 @@ import { toRelative } from './files.mjs';
 import { findOwner } from './packages.mjs';
 import { assetLoaders } from './styles.mjs';
 
-// What compiles, but would fail when it runs.
+// What compiles, but would fail when it runs, or makes pages large.
 
 /** `new Worker(new URL('./sum.js', import.meta.url))`: the bundle is elsewhere, so the file is missing. */
 const besideItself = /\bnew URL\(\s*(["'`])([^"'`:]+\.\w+)\1,\s*import\.meta\.url,?\s*\)/g;
@@ -17,8 +17,11 @@ const instead = {
   glob: 'Import each file with its path.',
 };
 
+/** esbuild leaves nothing out of an object that is imported by its name. */
+const allOfZod = /\bimport\s+(?:z\b|\{[^}]*\bz\b)[^;'"]*(["'])zod\1/g;
+
 /**
- * Warns of files that code expects beside itself, and of what only Vite has.
+ * Warns of files that code expects beside itself, of what only Vite has, and of imports of all of Zod in pages.
  *
  * @typedef {{ metafile: import('esbuild').Metafile, outputFiles: import('esbuild').OutputFile[] }} Bundle
  * @param {string} root
@@ -34,7 +37,11 @@ export function warnOfSources(root, client, server) {
       .filter(({ input }) => isProductCode(input) && !findOwner(input))
       .map(({ at, name }) => `${at} uses import.meta.${name}, which only Vite has. ${instead[name]}`),
   ]);
-  return new Set(words.map((warning) => `warning: ${warning}`));
+  const withZod = Object.entries(client.metafile.inputs)
+    .filter(([input, { imports }]) => !findOwner(input) && imports.some(({ original }) => original === 'zod'))
+    .flatMap(([input]) => findNamed(root, input, allOfZod))
+    .map(({ at }) => `${at} adds all of Zod to the page, 68 kB (gzip) more. Write import * as z from 'zod'.`);
+  return new Set([...words, ...withZod].map((warning) => `warning: ${warning}`));
 }
 
 /** Finds matches in the sources of a bundle, if the bundle itself, which is without comments, has them too. */
@@ -48,11 +55,12 @@ function findInSources(root, { metafile, outputFiles }, pattern) {
     });
 }
 
+/** @param {Set<string>} [names] that count; by default all */
 function findNamed(root, input, pattern, names) {
   const source = existsSync(join(root, input)) ? readFileSync(join(root, input), 'utf8') : '';
   return [...source.matchAll(pattern)]
     .map((match) => ({ input, at: `${input}:${source.slice(0, match.index).split('\n').length}`, name: match.at(-1) }))
-    .filter(({ name }) => names.has(name));
+    .filter(({ name }) => names?.has(name) ?? true);
 }
 
 function describeMissing({ input, at, name }, isServer) {

@@ -304,7 +304,11 @@ it('warns of the product once, with the place, and of packages only what a build
       import { start } from 'pdf';
       const pages = Object.keys(import.meta.glob('./*.md'));
       const title = typeof window === 'undefind' ? '' : import.meta.env.VITE_TITLE;
-      export default () => <i onClick={start} title={title}>{pages}{odd}{import.meta.env?.MODE}</i>;`,
+      export default () => <i onClick={start} title={title}>{pages}{odd}{import.meta.env?.MODE}</i>;
+      import { z } from 'zod';
+      export { small } from './small.ts';
+      export const schema = z.string();`,
+    'src/shared/product/pages/small.ts': "import * as z from 'zod'; export const small = z.int();",
   });
   const lines: string[] = [];
   await build({ root, log: (line) => lines.push(line) });
@@ -314,12 +318,13 @@ it('warns of the product once, with the place, and of packages only what a build
     ['The "typeof" operator will never evaluate to "undefind"', 'src/shared/product/pages/plain.tsx:6:38'],
     ['Unexpected "}"', 'src/shared/product/pages/base.css:1:5'],
   ]);
-  const ownWords = /^warning: (\S+ (?:looks for|uses) [^\s,]+)/;
+  const ownWords = /^warning: (\S+ (?:looks for|uses|adds) [^\s,]+)/;
   expect(lines.flatMap((line) => ownWords.exec(line)?.[1] ?? []).sort()).toEqual([
     // In the bundles of the server and of the browser.
     ...Array(2).fill('../node_modules/pdf/main.js:3 looks for ./worker.js'),
     'src/shared/product/pages/plain.tsx:5 uses import.meta.glob',
     'src/shared/product/pages/plain.tsx:6 uses import.meta.env',
+    'src/shared/product/pages/plain.tsx:8 adds all',
   ]);
 });
 
